@@ -1,0 +1,139 @@
+package sched
+
+import (
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
+)
+
+// Config bounds a scheduler. All fields are required unless said otherwise.
+type Config struct {
+	PageSize         int // slots of a page
+	TotalPages       int // pages the pool can ever hold
+	MaxModelLen      int // tokens of prompt + answer
+	MaxNumSeqs       int // sequences that run together
+	MaxBatchedTokens int // token budget of a step
+	MaxPrefillChunk  int // most prompt tokens of one sequence in a step; 0: the whole budget
+	MaxQueue         int // sequences that may wait
+}
+
+// Ask is what admission needs to know of a request.
+type Ask struct {
+	Seqs       []page.Seq // one a choice, never used before
+	Tenant     string
+	PromptLen  int     // at least 1
+	MaxTokens  int     // 0: until the context is full
+	StopTokens []int32 // end an answer; already without the end-of-turn tokens if those are to be ignored
+}
+
+// EventKind says what happened.
+type EventKind uint8
+
+const (
+	// EvSubmit: Ask wants to be served. Answered by FxAdmitted or FxRejected at once.
+	EvSubmit EventKind = iota + 1
+	// EvCancel: Seq is not wanted any more (client gone, stop string met). FxEnd with EndCancelled follows at once unless Seq has ended.
+	EvCancel
+	// EvMatched: the pool's answer to FxMatch: Seq reads Refs, pages 0.. of its table, full and verified. Maybe none.
+	EvMatched
+	// EvAllotted: the pool's answer to FxAllot: Refs are ours to spend; fewer than asked if there are no more.
+	EvAllotted
+	// EvStepDone: the runner's answer to FxRun.
+	EvStepDone
+	// EvFailed: a page that Seq reads is bad: Seq ends with an error.
+	EvFailed
+	// EvPagesFreed: the pool has pages again; who waits for some may ask.
+	EvPagesFreed
+)
+
+// Result is what a step did for one item of its batch.
+type Result struct {
+	Seq page.Seq
+	// Failed: the item was left out because a page check failed; Seq ends with an error.
+	Failed bool
+	// Token was sampled, where the item asked for one and did not fail.
+	Token int32
+}
+
+// Event is what Scheduler.Step takes. The scheduler keeps no slice of an event after Step returns, except Ask.Seqs and Ask.StopTokens.
+type Event struct {
+	Kind    EventKind
+	Ask     Ask
+	Seq     page.Seq
+	Refs    []page.Ref
+	Step    uint64
+	Results []Result // one for each item of the batch, in its order
+}
+
+// EffectKind says what must be done.
+type EffectKind uint8
+
+const (
+	// FxAdmitted: the Ask was accepted; Admitted says so.
+	FxAdmitted EffectKind = iota + 1
+	// FxRejected: the Ask was refused; Rejection says why. Nothing else will ever be said of its sequences.
+	FxRejected
+	// FxMatch: ask the pool for the longest cached prefix of Seq's first Known tokens (at most Known-1 of them, rounded down to a page).
+	FxMatch
+	// FxAllot: ask the pool for N pages. At most one is outstanding.
+	FxAllot
+	// FxReturn: give Refs back to the pool.
+	FxReturn
+	// FxRun: tell the pool that Batch.Spends are spent, then run Batch. At most one is in flight.
+	FxRun
+	// FxRelease: tell the pool that Seq owns nothing any more. Never while a batch in flight names Seq.
+	FxRelease
+	// FxToken: Token is the next of Seq's answer.
+	FxToken
+	// FxEnd: the one end of Seq, for the reason End. FxRelease for it has come before, or comes when the batch in flight is done.
+	FxEnd
+	// FxPreempted: Seq lost its pages and will be computed again (a metric; nothing to do).
+	FxPreempted
+)
+
+// End is the reason of a sequence's end.
+type End uint8
+
+const (
+	EndStop      End = iota + 1 // a stop token
+	EndLength                   // MaxTokens, or the context is full
+	EndCancelled                // EvCancel
+	EndFailed                   // a page check failed
+)
+
+// Item is one sequence's part of a batch: its tokens [Start, Start+Count) are computed.
+type Item struct {
+	Seq   page.Seq
+	Start int
+	Count int
+	// Pages is the sequence's page table, covering [0, Start+Count). It is not changed while the batch is in flight.
+	Pages []page.Ref
+	// Sample: draw the token that follows Start+Count-1.
+	Sample bool
+}
+
+// Spend gives an allotted page to the sequence that fills it.
+type Spend struct {
+	Ref page.Ref
+	Seq page.Seq
+}
+
+// Batch is one step of the runner. It belongs to the runner until EvStepDone.
+type Batch struct {
+	Step   uint64
+	Items  []Item
+	Spends []Spend
+}
+
+// Effect is what Scheduler.Step gives back, to be performed in order.
+type Effect struct {
+	Kind      EffectKind
+	Seq       page.Seq
+	N         int
+	Known     int
+	Refs      []page.Ref
+	Batch     *Batch
+	Token     int32
+	End       End
+	Admitted  Admitted
+	Rejection *request.Rejection
+}

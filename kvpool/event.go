@@ -30,12 +30,6 @@ const (
 	EvPatrol
 )
 
-// Spend gives an allotted page to the sequence that will fill it.
-type Spend struct {
-	Ref page.Ref
-	Seq page.Seq
-}
-
 // Seal tells that a page is filled and will not be written again.
 type Seal struct {
 	Ref      page.Ref
@@ -56,7 +50,7 @@ type Event struct {
 	Ref    page.Ref
 	Refs   []page.Ref
 	Hashes []page.Hash
-	Spends []Spend
+	Spends []page.Spend
 	Seals  []Seal
 	Bad    []int
 }

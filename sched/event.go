@@ -111,17 +111,11 @@ type Item struct {
 	Sample bool
 }
 
-// Spend gives an allotted page to the sequence that fills it.
-type Spend struct {
-	Ref page.Ref
-	Seq page.Seq
-}
-
 // Batch is one step of the runner. It belongs to the runner until EvStepDone.
 type Batch struct {
 	Step   uint64
 	Items  []Item
-	Spends []Spend
+	Spends []page.Spend
 }
 
 // Effect is what Scheduler.Step gives back, to be performed in order.

@@ -43,6 +43,12 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%d/%x:%d@%d", r.Node, uint64(r.Incarnation), r.Page, r.Generation)
 }
 
+// Spend gives an allotted page to the sequence that fills it from now on.
+type Spend struct {
+	Ref Ref
+	Seq Seq
+}
+
 // HeaderSize is the size of an encoded header in bytes.
 const HeaderSize = 64
 

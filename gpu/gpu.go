@@ -16,17 +16,6 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
 
-// Type is an element type; the numbers are those of GGUF (ggml_type).
-type Type uint32
-
-const (
-	F32  Type = 0
-	F16  Type = 1
-	Q4_0 Type = 2
-	Q8_0 Type = 8
-	BF16 Type = 30
-)
-
 // Weight is a tensor of a model file on the device: a matrix of Rows rows of Cols elements each (a vector has Rows 1).
 // The output of a product with it has Rows elements.
 type Weight struct {

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+)
+
+// Device is the CPU. It implements [gpu.Device].
+type Device struct {
+	kernels *kernels
+	pool    *pool
+	scratch []scratch // one a worker
+
+	// The operations, kept so that one costs no allocation.
+	matMul    matMulTask
+	attention attentionTask
+	rope      ropeTask
+	rows      rowsTask
+}
+
+// scratch is memory that one worker uses within a block.
+type scratch struct {
+	weights []float32 // decoded rows of a weight
+	kv      []float32 // decoded keys or values of a page
+	scores  []float32 // attention scores
+}
+
+// grow returns s with n elements, whose content is not defined.
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n, n+n/4)
+	}
+	return s[:n]
+}
+
+var _ gpu.Device = (*Device)(nil)
+
+// New makes a device that works on this many threads, the calling one included; 0 means GOMAXPROCS.
+func New(threads int) (*Device, error) {
+	if threads < 0 {
+		return nil, fmt.Errorf("host: threads must be 0 (as many as GOMAXPROCS) or more, not %d", threads)
+	}
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return &Device{kernels: goKernels(), pool: newPool(threads), scratch: make([]scratch, threads)}, nil
+}
+
+func (d *Device) Name() string      { return "cpu" }
+func (d *Device) KernelSet() string { return d.kernels.name }
+
+func (d *Device) Close() error {
+	d.pool.close()
+	return nil
+}
+
+// run does all blocks of t. cost is the number of multiplications or so in all of them: what is done faster than a thread wakes stays on this one.
+func (d *Device) run(t task, blocks, cost int) {
+	const worthSharing = 32 << 10
+	if cost < worthSharing {
+		for i := range blocks {
+			t.do(0, i)
+		}
+		return
+	}
+	d.pool.run(t, blocks)
+}
+
+func (d *Device) Alloc(bytes int) (gpu.Buffer, error) {
+	b, err := newBuffer(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (d *Device) Load(name string, t gpu.Type, rows, cols int, data []byte) (gpu.Weight, error) {
+	if d.kernels.dequantise[t] == nil {
+		return gpu.Weight{}, fmt.Errorf("host: tensor %s has type %v, but this device can read F32, F16, BF16, Q8_0 and Q4_0 only", name, t)
+	}
+	rowBytes, err := t.RowBytes(cols)
+	if err != nil {
+		return gpu.Weight{}, fmt.Errorf("host: tensor %s: %w", name, err)
+	}
+	if rows < 0 || len(data) != rows*rowBytes {
+		return gpu.Weight{}, fmt.Errorf("host: tensor %s: %d rows of %d elements of %v are %d bytes, not %d", name, rows, cols, t, rows*rowBytes, len(data))
+	}
+	w := gpu.Weight{Name: name, Type: t, Rows: rows, Cols: cols, Data: &buffer{bytes: data}}
+	if t == gpu.F32 && !isAligned(data) { // it is read in place
+		b, err := newBuffer(len(data))
+		if err != nil {
+			return gpu.Weight{}, err
+		}
+		copy(b.bytes, data)
+		w.Data = b
+	}
+	return w, nil
+}
+
+func (d *Device) NewMatrix(rows, cols int) (gpu.Matrix, error) {
+	b, err := newBuffer(rows * cols * 4)
+	if err != nil {
+		return gpu.Matrix{}, err
+	}
+	return gpu.Matrix{Rows: rows, Cols: cols, Data: b}, nil
+}
+
+func (d *Device) NewSlab(l gpu.KVLayout, pages int) (*gpu.Slab, error) {
+	if l.Type != gpu.F16 && l.Type != gpu.F32 {
+		return nil, fmt.Errorf("host: keys and values can be F16 or F32, not %v", l.Type)
+	}
+	data, err := newBuffer(pages * l.PageBytes())
+	if err != nil {
+		return nil, fmt.Errorf("host: %d pages of %d bytes: %w", pages, l.PageBytes(), err)
+	}
+	headers, err := newBuffer(pages * page.HeaderSize)
+	if err != nil {
+		return nil, err
+	}
+	return &gpu.Slab{Layout: l, Pages: pages, Data: data, Headers: headers}, nil
+}
+
+func (d *Device) Download(dst []float32, m gpu.Matrix, row, n int) {
+	copy(dst[:n*m.Cols], floats(m)[row*m.Cols:(row+n)*m.Cols])
+}

@@ -1,0 +1,45 @@
+package host
+
+// dot is the sum of a[i]*b[i]. Element i goes to sum i mod 8, in ascending order; the eight sums are added as a tree at the end.
+func dot(a, b []float32) float32 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	b = b[:len(a)]
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += float32(a[0] * b[0])
+		s1 += float32(a[1] * b[1])
+		s2 += float32(a[2] * b[2])
+		s3 += float32(a[3] * b[3])
+		s4 += float32(a[4] * b[4])
+		s5 += float32(a[5] * b[5])
+		s6 += float32(a[6] * b[6])
+		s7 += float32(a[7] * b[7])
+		a, b = a[8:], b[8:]
+	}
+	if len(a) > 0 {
+		tail := [8]float32{s0, s1, s2, s3, s4, s5, s6, s7}
+		for i, v := range a {
+			tail[i&7] += float32(v * b[i])
+		}
+		s0, s1, s2, s3, s4, s5, s6, s7 = tail[0], tail[1], tail[2], tail[3], tail[4], tail[5], tail[6], tail[7]
+	}
+	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+func dots(out []float32, stride int, a, b []float32) {
+	n := len(a)
+	for o := 0; len(b) >= n; o += stride {
+		out[o] = dot(a, b[:n])
+		b = b[n:]
+	}
+}
+
+func mix(out, p, v []float32) {
+	n := len(out)
+	for _, weight := range p {
+		row := v[:n]
+		for i := range out {
+			out[i] += float32(weight * row[i])
+		}
+		v = v[n:]
+	}
+}

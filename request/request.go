@@ -94,6 +94,7 @@ type Token struct {
 	Choice  int
 	ID      int32
 	Text    string
+	Bytes   []byte       // the token's own bytes, maybe not whole UTF-8; only with Sampling.Logprobs
 	Logprob float32      // natural logarithm; only with Sampling.Logprobs
 	Top     []TopToken   // most likely first; only with Sampling.TopLogprobs
 	Finish  FinishReason // empty while the choice goes on

@@ -1,0 +1,80 @@
+package actors
+
+import (
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/model/sample"
+	"github.com/kvasir-engine/kvasir/request"
+	"github.com/kvasir-engine/kvasir/sched"
+)
+
+// Messages to the pool are the ledger's events themselves, *kvpool.Event.
+
+// To the scheduler.
+
+// submit asks for a request to be served; its stream hears the rest.
+type submit struct {
+	spec   Spec
+	stream *Stream
+}
+
+// refuse answers a submit that found the scheduler's mailbox full.
+func (m *submit) refuse() {
+	m.stream.node.endStream(m.stream, &request.Rejection{Limit: request.LimitQueue, Have: mailboxLimit + 1, Max: mailboxLimit,
+		Why: "The server is busy: too many requests arrive at once. Try again later."})
+}
+
+// cancel says that a sequence is not wanted any more.
+type cancel struct{ seq page.Seq }
+
+// matched, allotted and seqFailed are the pool's answers and news, with slices of their own.
+type (
+	matched struct {
+		seq  page.Seq
+		refs []page.Ref
+	}
+	allotted struct {
+		refs []page.Ref
+	}
+	seqFailed  struct{ seq page.Seq }
+	pagesFreed struct{}
+)
+
+// stepDone is the runner's answer to a batch: one result and one token for each item, in its order.
+type stepDone struct {
+	step    uint64
+	results []sched.Result
+	tokens  []sample.Result
+}
+
+// To the runner.
+
+// begin makes a sequence known before the first batch that names it.
+type begin struct {
+	seq    page.Seq
+	spec   Spec
+	choice int
+}
+
+// forget ends what begin began.
+type forget struct{ seq page.Seq }
+
+// run is a batch; the runner owns it until it has answered with stepDone.
+type run struct{ batch *sched.Batch }
+
+// verify asks for the bytes of pages to be hashed; answered to the pool by an EvVerified of the same job.
+type verify struct {
+	job    uint64
+	checks []kvpool.Check
+}
+
+// scrub asks for a page to be zeroed; answered by an EvScrubbed.
+type scrub struct{ ref page.Ref }
+
+// To any of the three.
+
+// report asks for a snapshot; answered exactly once on a channel with room for it.
+type (
+	poolReport  struct{ reply chan<- PoolReport }
+	schedReport struct{ reply chan<- sched.Counts }
+)

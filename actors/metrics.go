@@ -1,0 +1,101 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are a node's own. Names have vLLM's stems where vLLM has the metric.
+type metrics struct {
+	ttft, itl, e2e, step, stepTokens prometheus.Histogram
+	prompt, generated, preemptions   prometheus.Counter
+	checkFailures, outcomes          *prometheus.CounterVec
+	snapshot                         *snapshot
+	all                              []prometheus.Collector
+}
+
+func newMetrics(labels prometheus.Labels) *metrics {
+	m := &metrics{}
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "kvasir_" + name, Help: help, ConstLabels: labels})
+		m.all = append(m.all, c)
+		return c
+	}
+	vec := func(name, help, label string, values ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kvasir_" + name, Help: help, ConstLabels: labels}, []string{label})
+		for _, v := range values {
+			c.WithLabelValues(v) // an alarm must read 0, not be absent, before its first event
+		}
+		m.all = append(m.all, c)
+		return c
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "kvasir_" + name, Help: help, Buckets: buckets, ConstLabels: labels})
+		m.all = append(m.all, h)
+		return h
+	}
+	short := prometheus.ExponentialBuckets(0.0005, 2, 16) // 0.5 ms to 16 s
+	m.ttft = histogram("time_to_first_token_seconds", "From the request's arrival to its first token, each choice.", prometheus.ExponentialBuckets(0.001, 2, 18))
+	m.itl = histogram("inter_token_latency_seconds", "Between two tokens of one choice.", short)
+	m.e2e = histogram("e2e_request_latency_seconds", "From the request's arrival to its end.", prometheus.ExponentialBuckets(0.005, 2, 18))
+	m.step = histogram("step_seconds", "One step of the runner: checks, forward pass, seals and sampling.", short)
+	m.stepTokens = histogram("step_tokens", "Tokens computed in one step.", prometheus.ExponentialBuckets(1, 2, 14))
+	m.prompt = counter("prompt_tokens_total", "Prompt tokens of admitted requests.")
+	m.generated = counter("generation_tokens_total", "Tokens sampled.")
+	m.preemptions = counter("num_preemptions_total", "Sequences that lost their pages and were computed again.")
+	m.checkFailures = vec("kv_page_check_failures_total", "Pages that did not hold what they must. Any is an alarm.", "check", "header", "bytes")
+	m.outcomes = vec("request_outcomes_total", "Ends of choices, by outcome.", "outcome", "stop", "length", "cancelled", "rejected", "error")
+	return m
+}
+
+func (m *metrics) register(r prometheus.Registerer, n *Node) error {
+	m.snapshot = newSnapshot(n)
+	m.all = append(m.all, m.snapshot)
+	if r == nil {
+		return nil
+	}
+	var errs []error
+	for _, c := range m.all {
+		errs = append(errs, r.Register(c))
+	}
+	return errors.Join(errs...)
+}
+
+func (m *metrics) unregister(r prometheus.Registerer) {
+	if r == nil {
+		return
+	}
+	for _, c := range m.all {
+		r.Unregister(c)
+	}
+}
+
+// snapshot asks the pool and the scheduler for their counts when metrics are scraped, so that counting costs nothing in between.
+type snapshot struct {
+	node                                              *Node
+	running, waiting, usage, pages, size, stale, hits *prometheus.Desc
+	lookups, evictions, quarantined                   *prometheus.Desc
+}
+
+func newSnapshot(n *Node) *snapshot {
+	desc := func(name, help string, variable ...string) *prometheus.Desc {
+		return prometheus.NewDesc("kvasir_"+name, help, variable, n.cfg.Labels)
+	}
+	return &snapshot{node: n,
+		running:     desc("num_requests_running", "Sequences that are being computed."),
+		waiting:     desc("num_requests_waiting", "Sequences that wait to be computed."),
+		usage:       desc("kv_cache_usage_ratio", "Part of the pages that sequences use (0 to 1)."),
+		pages:       desc("kv_pages", "Pages by state; cached ones are read by the prefix index alone.", "state"),
+		size:        desc("kv_page_tokens", "Token slots of a page."),
+		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing.", "kind", "reason"),
+		lookups:     desc("prefix_cache_queries_total", "Tokens looked up in the prefix index, in pages."),
+		hits:        desc("prefix_cache_hits_total", "Pages found in the prefix index."),
+		evictions:   desc("prefix_cache_evictions_total", "Pages evicted from the prefix index."),
+		quarantined: desc("kv_quarantined_pages_total", "Pages put into quarantine."),
+	}
+}
+
+func (s *snapshot) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, ch) }

@@ -1,0 +1,332 @@
+package actors
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/model"
+	"github.com/kvasir-engine/kvasir/model/sample"
+	"github.com/kvasir-engine/kvasir/request"
+	"github.com/kvasir-engine/kvasir/sched"
+)
+
+const (
+	mailboxLimit   = 4096        // submits that may wait for the scheduler's attention
+	patrolInterval = time.Second // how often idle cached pages are checked ...
+	patrolPages    = 16          // ... and how many at a time
+)
+
+// Config is what a node is made of. Device and Model stay the caller's and must outlive the node.
+type Config struct {
+	Node        page.Node
+	Device      gpu.Device
+	Model       *model.Model
+	Layout      gpu.KVLayout
+	LayoutHash  [32]byte   // see kvpool.Chain
+	Key         kvpool.Key // the cluster key of the token-chain hashes
+	Sched       sched.Config
+	PrefixCache bool
+	Scrub       bool // zero pages when they are freed
+	Logger      *zap.Logger
+	Registerer  prometheus.Registerer // nil: metrics are kept but not registered
+	Labels      prometheus.Labels     // on every metric
+
+	// receive lets tests of this package see and change messages on their way into an actor.
+	receive func(role string) []actor.ReceiverMiddleware
+}
+
+// Node is one incarnation of one node: its actors, its pages and the streams it answers on. All methods may be called from any goroutine.
+type Node struct {
+	cfg         Config
+	incarnation page.Incarnation
+	dev         gpu.Device
+	model       *model.Model
+	layout      gpu.KVLayout
+	slab        *gpu.Slab
+	log         *zap.Logger
+	metrics     *metrics
+	registry    *registry
+
+	system                        *actor.ActorSystem
+	self, pool, scheduler, runner *actor.PID
+
+	ready, stopped chan struct{}
+	failOnce       sync.Once
+	failed         chan struct{} // closed after failure is set
+	failure        error
+	closeOnce      sync.Once
+	closeErr       error
+	patrolDone     chan struct{}
+}
+
+// Start allocates the pages and starts the actors.
+func Start(cfg Config) (*Node, error) {
+	core, err := sched.New(cfg.Sched)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{cfg: cfg, dev: cfg.Device, model: cfg.Model, layout: cfg.Layout, log: cfg.Logger, metrics: newMetrics(cfg.Labels),
+		registry: newRegistry(cfg.Sched.MaxQueue + cfg.Sched.MaxNumSeqs),
+		ready:    make(chan struct{}), stopped: make(chan struct{}), failed: make(chan struct{}), patrolDone: make(chan struct{})}
+	if n.log == nil {
+		n.log = zap.NewNop()
+	}
+	if n.incarnation, err = newIncarnation(); err != nil {
+		return nil, err
+	}
+	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub})
+	if err != nil {
+		return nil, err
+	}
+	// A new life always takes fresh memory.
+	if n.slab, err = n.dev.NewSlab(n.layout, cfg.Sched.TotalPages); err != nil {
+		return nil, fmt.Errorf("actors: allocate %d pages of %d bytes: %w", cfg.Sched.TotalPages, n.layout.PageBytes(), err)
+	}
+	if err := n.metrics.register(cfg.Registerer, n); err != nil {
+		return nil, fmt.Errorf("actors: %w", err)
+	}
+	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)))
+	n.spawn(core, ledger)
+	go n.patrol()
+	return n, nil
+}
+
+func newIncarnation() (page.Incarnation, error) {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, fmt.Errorf("actors: draw an incarnation: %w", err)
+	}
+	return page.Incarnation(binary.LittleEndian.Uint64(b[:]) | 1), nil
+}
+
+func (n *Node) spawn(core *sched.Scheduler, ledger *kvpool.Ledger) {
+	props := func(role string, a actor.Actor) *actor.Props {
+		opts := []actor.PropsOption{actor.WithMailbox(boundedMailbox(mailboxLimit))}
+		if n.cfg.receive != nil {
+			opts = append(opts, actor.WithReceiverMiddleware(n.cfg.receive(role)...))
+		}
+		return actor.PropsFromProducer(func() actor.Actor { return a }, opts...)
+	}
+	sup := &supervisor{node: n, start: func(ctx actor.Context) {
+		n.pool = ctx.SpawnPrefix(props("pool", &poolActor{node: n, core: ledger}), "pool")
+		n.scheduler = ctx.SpawnPrefix(props("scheduler", &schedulerActor{node: n, core: core, seqs: map[page.Seq]*schedSeq{}}), "scheduler")
+		n.runner = ctx.SpawnPrefix(props("runner", &runner{node: n, seqs: map[page.Seq]*runSeq{}, logits: make([]float32, n.model.Config().Vocab)}), "runner")
+		close(n.ready)
+	}}
+	n.self = n.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return sup }), "node")
+	<-n.ready
+}
+
+// supervisor is the node actor. A child that panics is never restarted: its state is gone while device memory persists, and nothing is guessed.
+type supervisor struct {
+	node  *Node
+	start func(actor.Context)
+}
+
+func (s *supervisor) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Started:
+		s.start(ctx)
+	case *actor.Stopped:
+		close(s.node.stopped)
+	}
+}
+
+// HandleFailure ends the incarnation.
+func (s *supervisor) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, _ *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+	s.node.fail(reason)
+	sup.StopChildren(sup.Children()...)
+}
+
+// crash is a panic on its way to the supervisor, with the stack it came from.
+type crash struct {
+	role  string
+	value any
+	stack []byte
+}
+
+// rethrow is deferred by every Receive: the library keeps a panic's value but not its stack.
+func rethrow(role string) {
+	if v := recover(); v != nil {
+		panic(&crash{role, v, debug.Stack()})
+	}
+}
+
+// fail ends every request of this incarnation and tells why.
+func (n *Node) fail(reason any) {
+	n.failOnce.Do(func() {
+		c, ok := reason.(*crash)
+		if !ok {
+			c = &crash{role: "node", value: reason}
+		}
+		n.failure = fmt.Errorf("%w: the %s actor panicked: %v", request.ErrEngineFailed, c.role, c.value)
+		n.log.Error("an actor panicked; this incarnation ends and all its requests fail",
+			zap.String("actor", c.role), zap.Any("panic", c.value), zap.ByteString("stack", c.stack), zap.Int("requests", n.registry.live()))
+		close(n.failed)
+		n.registry.close(n.failure)
+		n.registry.failAll(n.failure, n.metrics)
+	})
+}
+
+// Failed is closed when this incarnation has ended by a failure.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// Health is nil while the actors run.
+func (n *Node) Health() error {
+	select {
+	case <-n.failed:
+		return n.failure
+	case <-n.stopped:
+		return request.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// Drain refuses new requests and waits until those it has are answered, or ctx ends; it reports how many were left.
+func (n *Node) Drain(ctx context.Context) (left int, err error) {
+	n.registry.close(&request.Rejection{Limit: request.LimitClosing, Why: "The server is shutting down."})
+	select {
+	case <-n.registry.idle:
+		return 0, nil
+	case <-ctx.Done():
+		return n.registry.live(), ctx.Err()
+	}
+}
+
+// Close ends every request that is left with ErrClosed, stops the actors and gives the pages' memory back.
+func (n *Node) Close() error {
+	n.closeOnce.Do(func() {
+		n.registry.close(request.ErrClosed)
+		n.registry.failAll(request.ErrClosed, n.metrics)
+		close(n.patrolDone)
+		n.system.Root.Stop(n.self)
+		<-n.stopped // a step that runs is finished first: nothing may use the slab afterwards
+		n.system.Shutdown()
+		n.metrics.unregister(n.cfg.Registerer)
+		n.closeErr = n.slab.Data.Free()
+		if err := n.slab.Headers.Free(); n.closeErr == nil {
+			n.closeErr = err
+		}
+	})
+	return n.closeErr
+}
+
+// Spec is a request as the node runs it: token ids, and everything about text already done.
+type Spec struct {
+	Tenant     string
+	Domain     string // cache domain; empty: the tenant
+	Prompt     []int32
+	Choices    int // at least 1
+	MaxTokens  int // 0: until the context is full
+	StopTokens []int32
+	Sampling   request.Sampling
+	Seed       uint64
+
+	samplers []*sample.Sampler // one a choice, the runner's from begin on
+}
+
+func (s *Spec) domain() string {
+	if s.Domain != "" {
+		return s.Domain
+	}
+	return s.Tenant
+}
+
+// Submit hands a request to the scheduler. The stream hears of a rejection as its first and only event.
+func (n *Node) Submit(spec Spec) (*Stream, error) {
+	spec.samplers = make([]*sample.Sampler, spec.Choices)
+	for i := range spec.samplers {
+		var err error
+		if spec.samplers[i], err = sample.New(spec.Sampling, n.model.Config().Vocab, i, spec.Seed, spec.Prompt); err != nil {
+			return nil, err
+		}
+	}
+	s, err := n.registry.open(n, spec.Choices)
+	if err != nil {
+		return nil, err
+	}
+	s.domain = spec.domain()
+	n.tell(n.scheduler, &submit{spec: spec, stream: s})
+	return s, nil
+}
+
+// endStream ends a stream that was never admitted.
+func (n *Node) endStream(s *Stream, err error) {
+	s.fail(err, n.metrics)
+	for _, q := range s.seqs {
+		n.registry.done(q)
+	}
+}
+
+// Report returns the ledger's counts and statistics; with check it also verifies every invariant, which takes time in proportion to the pool.
+func (n *Node) Report(ctx context.Context, check bool) (PoolReport, sched.Counts, error) {
+	pool, err := ask(ctx, n, n.pool, func(c chan<- PoolReport) any { return poolReport{c, check} })
+	if err != nil {
+		return pool, sched.Counts{}, err
+	}
+	counts, err := ask(ctx, n, n.scheduler, func(c chan<- sched.Counts) any { return schedReport{c} })
+	return pool, counts, err
+}
+
+// ask sends a question that is answered exactly once, and waits for the answer, the node's end or ctx.
+func ask[T any](ctx context.Context, n *Node, to *actor.PID, question func(chan<- T) any) (T, error) {
+	reply := make(chan T, 1)
+	n.tell(to, question(reply))
+	var none T
+	select {
+	case v := <-reply:
+		return v, nil
+	case <-n.failed:
+		return none, n.failure
+	case <-n.stopped:
+		return none, request.ErrClosed
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+func (n *Node) tell(to *actor.PID, m any) { n.system.Root.Send(to, m) }
+
+func (n *Node) tellPool(ev kvpool.Event) { n.tell(n.pool, &ev) }
+
+// patrol has a few idle cached pages checked now and then, so that a flipped bit is found before a request needs the page.
+func (n *Node) patrol() {
+	t := time.NewTicker(patrolInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			n.tellPool(kvpool.Event{Kind: kvpool.EvPatrol, N: patrolPages})
+		case <-n.failed:
+			return
+		case <-n.patrolDone:
+			return
+		}
+	}
+}
+
+func (n *Node) ours(ref page.Ref) bool {
+	return ref.Node == n.cfg.Node && ref.Incarnation == n.incarnation && int(ref.Page) < n.slab.Pages
+}
+
+func (n *Node) chain(domain string) *kvpool.Chain {
+	return kvpool.NewChain(n.cfg.Key, domain, n.cfg.LayoutHash)
+}
+
+func (n *Node) domain(name string) page.Domain { return kvpool.DomainOf(n.cfg.Key, name) }
+
+func zapSeq(q page.Seq) zap.Field { return zap.Uint64("sequence", uint64(q)) }
+func zapRef(r page.Ref) zap.Field { return zap.Stringer("page", r) }

@@ -1,0 +1,59 @@
+package actors
+
+import (
+	"slices"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
+)
+
+// poolActor is the shell of kvpool.Ledger, and the only one who changes the state of a page: its messages are the ledger's events.
+type poolActor struct {
+	node *Node
+	core *kvpool.Ledger
+	fx   []kvpool.Effect
+}
+
+// PoolReport is a snapshot of the ledger. Broken is an invariant that does not hold, nil otherwise.
+type PoolReport struct {
+	Counts kvpool.Counts
+	Stats  kvpool.Stats
+	Broken error
+}
+
+func (a *poolActor) Receive(ctx actor.Context) {
+	defer rethrow("pool")
+	switch m := ctx.Message().(type) {
+	case *kvpool.Event:
+		a.fx = a.core.Step(*m, a.fx[:0])
+		for _, fx := range a.fx {
+			a.perform(fx)
+		}
+	case poolReport:
+		r := PoolReport{Counts: a.core.Counts(), Stats: a.core.Stats()}
+		if m.check {
+			r.Broken = a.core.Check()
+		}
+		m.reply <- r
+	}
+}
+
+// perform sends an effect on its way. An effect's slices are the ledger's until the next event, so messages carry copies.
+func (a *poolActor) perform(fx kvpool.Effect) {
+	n := a.node
+	switch fx.Kind {
+	case kvpool.FxAllotted:
+		n.tell(n.scheduler, &allotted{slices.Clone(fx.Refs)})
+	case kvpool.FxMatched:
+		n.tell(n.scheduler, &matched{fx.Seq, slices.Clone(fx.Refs)})
+	case kvpool.FxVerify:
+		n.tell(n.runner, &verify{fx.Job, slices.Clone(fx.Checks)})
+	case kvpool.FxScrub:
+		n.tell(n.runner, scrub{fx.Ref})
+	case kvpool.FxFailed:
+		n.tell(n.scheduler, seqFailed{fx.Seq})
+	case kvpool.FxFreed:
+		n.tell(n.scheduler, pagesFreed{})
+	}
+}

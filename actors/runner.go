@@ -1,0 +1,256 @@
+package actors
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/model"
+	"github.com/kvasir-engine/kvasir/model/sample"
+	"github.com/kvasir-engine/kvasir/sched"
+)
+
+// runner owns the device, the logits and the samplers. It does what a batch says, on pages that hold what the sequence's own tokens say they must.
+type runner struct {
+	node *Node
+	seqs map[page.Seq]*runSeq
+
+	// Reused from step to step: at most one batch is in flight, and the scheduler is done with a stepDone before it sends the next batch.
+	done    stepDone
+	parts   []part
+	checks  []gpu.HeaderCheck
+	owners  []int // checks[i] is about parts[owners[i]]
+	bad     []int
+	batch   model.Batch
+	indexes []page.Index
+	logits  []float32
+}
+
+// runSeq is what the runner knows of a sequence by itself: the tokens it was given and those it sampled.
+type runSeq struct {
+	seq     page.Seq
+	domain  page.Domain
+	tokens  []int32
+	trail   *trail
+	sampler *sample.Sampler
+}
+
+// part is one item of the batch on its way through a step.
+type part struct {
+	item   *sched.Item
+	seq    *runSeq
+	failed bool
+}
+
+func (r *runner) Receive(ctx actor.Context) {
+	defer rethrow("runner")
+	switch m := ctx.Message().(type) {
+	case *begin:
+		r.begin(m)
+	case forget:
+		delete(r.seqs, m.seq)
+	case *run:
+		r.node.tell(r.node.scheduler, r.step(m.batch))
+	case *verify:
+		r.node.tellPool(kvpool.Event{Kind: kvpool.EvVerified, Job: m.job, Bad: r.verify(m.checks)})
+	case scrub:
+		r.node.dev.Scrub(r.node.slab, m.ref.Page)
+		r.node.tellPool(kvpool.Event{Kind: kvpool.EvScrubbed, Ref: m.ref})
+	}
+}
+
+func (r *runner) begin(m *begin) {
+	t := newTrail(r.node.chain(m.spec.domain()), r.node.layout.PageSize)
+	t.add(m.spec.Prompt...)
+	r.seqs[m.seq] = &runSeq{seq: m.seq, domain: r.node.domain(m.spec.domain()), trail: t,
+		tokens: append(make([]int32, 0, len(m.spec.Prompt)+64), m.spec.Prompt...), sampler: m.spec.samplers[m.choice]}
+}
+
+// step checks, computes, seals and samples one batch.
+func (r *runner) step(b *sched.Batch) *stepDone {
+	began := time.Now()
+	r.open(b)
+	r.stampNew()
+	r.checkHeaders()
+	out := r.forward()
+	r.closePages()
+	r.sample(b, out)
+	r.node.metrics.step.Observe(time.Since(began).Seconds())
+	r.node.metrics.stepTokens.Observe(float64(len(r.batch.Rows)))
+	return &r.done
+}
+
+// open looks the batch's sequences up and asserts what the scheduler promises.
+func (r *runner) open(b *sched.Batch) {
+	r.parts = r.parts[:0]
+	for i := range b.Items {
+		it := &b.Items[i]
+		s := r.seqs[it.Seq]
+		switch end := it.Start + it.Count; {
+		case s == nil:
+			panic(fmt.Sprintf("actors: batch %d names sequence %d, which the runner does not know", b.Step, it.Seq))
+		case it.Count < 1 || end > len(s.tokens):
+			panic(fmt.Sprintf("actors: batch %d wants tokens [%d, %d) of sequence %d, which has %d", b.Step, it.Start, end, it.Seq, len(s.tokens)))
+		case it.Sample && end != len(s.tokens):
+			panic(fmt.Sprintf("actors: batch %d samples sequence %d after token %d of %d", b.Step, it.Seq, end, len(s.tokens)))
+		case len(it.Pages)*r.node.layout.PageSize < end:
+			panic(fmt.Sprintf("actors: batch %d has %d pages for %d tokens of sequence %d", b.Step, len(it.Pages), end, it.Seq))
+		}
+		r.parts = append(r.parts, part{item: it, seq: s})
+	}
+}
+
+// stampNew writes the headers of pages that are filled from this step on. A page whose header shows this generation or a later one has been spent before: the
+// reference is a replay, and stamping it would take the page from its owner (I6).
+func (r *runner) stampNew() {
+	size := r.node.layout.PageSize
+	for i := range r.parts {
+		p := &r.parts[i]
+		for at := (p.item.Start + size - 1) / size; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
+			ref := p.item.Pages[at]
+			if !r.node.ours(ref) || r.node.dev.ReadHeader(r.node.slab, ref.Page).Generation >= ref.Generation {
+				r.fail(p, ref)
+				continue
+			}
+			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), 0))
+		}
+	}
+}
+
+// checkHeaders compares the header of every page in the batch, the new ones too, with what the sequence's own tokens say it must be. It comes after
+// all stamping, so that a page stamped for one sequence is noticed by any other that still reads it.
+func (r *runner) checkHeaders() {
+	size := r.node.layout.PageSize
+	r.checks, r.owners = r.checks[:0], r.owners[:0]
+	for i := range r.parts {
+		p := &r.parts[i]
+		for at := 0; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
+			ref, filled := p.item.Pages[at], min(max(p.item.Start-at*size, 0), size)
+			if !r.node.ours(ref) {
+				r.fail(p, ref)
+				break
+			}
+			c := gpu.HeaderCheck{Page: ref.Page, AnyChecksum: true}
+			if filled == size {
+				c.Want = kvpool.SealedHeader(ref, p.seq.domain, p.seq.trail.end(at), filled, 0)
+			} else {
+				c.Want = kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), filled)
+			}
+			r.checks, r.owners = append(r.checks, c), append(r.owners, i)
+		}
+	}
+	r.bad = r.node.dev.CheckHeaders(r.node.slab, r.checks, r.bad[:0])
+	for _, i := range r.bad {
+		r.fail(&r.parts[r.owners[i]], page.Ref{Node: r.node.cfg.Node, Incarnation: r.node.incarnation,
+			Page: r.checks[i].Page, Generation: r.checks[i].Want.Generation})
+	}
+}
+
+// fail takes a part out of the step and tells the pool which page was at fault. Only this sequence is harmed.
+func (r *runner) fail(p *part, ref page.Ref) {
+	p.failed = true
+	r.node.metrics.checkFailures.WithLabelValues("header").Inc()
+	r.node.log.Error("a page does not hold what its sequence's tokens say it must; the sequence ends with an error",
+		zapSeq(p.seq.seq), zapRef(ref))
+	r.node.tellPool(kvpool.Event{Kind: kvpool.EvBadPage, Ref: ref, Seq: p.seq.seq})
+}
+
+// forward computes the parts that passed. The returned logits have one row for each of them that samples, in order.
+func (r *runner) forward() gpu.Matrix {
+	b := &r.batch
+	b.Tokens, b.Rows, b.Tables, b.Logits, r.indexes = b.Tokens[:0], b.Rows[:0], b.Tables[:0], b.Logits[:0], r.indexes[:0]
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.failed {
+			continue
+		}
+		from := len(r.indexes)
+		for _, ref := range p.item.Pages {
+			r.indexes = append(r.indexes, ref.Page)
+		}
+		for pos := p.item.Start; pos < p.item.Start+p.item.Count; pos++ {
+			b.Tokens = append(b.Tokens, p.seq.tokens[pos])
+			b.Rows = append(b.Rows, gpu.Row{Seq: int32(len(b.Tables)), Pos: int32(pos)})
+		}
+		// A later append may move indexes, but what this slice points to stays as it is.
+		b.Tables = append(b.Tables, r.indexes[from:len(r.indexes):len(r.indexes)])
+		if p.item.Sample {
+			b.Logits = append(b.Logits, int32(len(b.Rows)-1))
+		}
+	}
+	if len(b.Rows) == 0 {
+		return gpu.Matrix{}
+	}
+	out, err := r.node.model.Forward(b, r.node.slab)
+	if err != nil {
+		panic(fmt.Errorf("actors: forward: %w", err))
+	}
+	return out
+}
+
+// closePages brings the headers up to date with what was written, and seals the pages that are full.
+func (r *runner) closePages() {
+	size := r.node.layout.PageSize
+	var seals []kvpool.Seal
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.failed {
+			continue
+		}
+		end := p.item.Start + p.item.Count
+		for at := p.item.Start / size; at*size < end; at++ {
+			ref, filled := p.item.Pages[at], min(end-at*size, size)
+			if filled < size {
+				r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), filled))
+				continue
+			}
+			s := kvpool.Seal{Ref: ref, Seq: p.seq.seq, Domain: p.seq.domain, Chain: p.seq.trail.end(at),
+				Checksum: r.node.dev.Checksum(r.node.slab, ref.Page), Full: true}
+			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.SealedHeader(ref, s.Domain, s.Chain, size, s.Checksum))
+			seals = append(seals, s)
+		}
+	}
+	if len(seals) > 0 {
+		r.node.tellPool(kvpool.Event{Kind: kvpool.EvSeal, Seals: seals})
+	}
+}
+
+// sample draws the next token of each part that asked for one and passed.
+func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
+	r.done.step, r.done.results, r.done.tokens = b.Step, r.done.results[:0], r.done.tokens[:0]
+	row := 0
+	for i := range r.parts {
+		p := &r.parts[i]
+		res, tok := sched.Result{Seq: p.seq.seq, Failed: p.failed, Token: -1}, sample.Result{ID: -1}
+		if p.item.Sample && !p.failed {
+			r.node.dev.Download(r.logits, out, row, 1)
+			row++
+			tok = p.seq.sampler.Sample(r.logits, len(p.seq.tokens))
+			p.seq.sampler.Accept(tok.ID)
+			p.seq.tokens = append(p.seq.tokens, tok.ID)
+			p.seq.trail.add(tok.ID)
+			res.Token = tok.ID
+		}
+		r.done.results, r.done.tokens = append(r.done.results, res), append(r.done.tokens, tok)
+	}
+}
+
+// verify hashes the bytes of pages that are about to gain a reader, or that the patrol looks at, and returns the indexes of those whose header or checksum differs.
+func (r *runner) verify(checks []kvpool.Check) []int {
+	var bad []int
+	for i, c := range checks {
+		want := kvpool.SealedHeader(c.Ref, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum)
+		got := r.node.dev.ReadHeader(r.node.slab, c.Ref.Page)
+		if got == want && r.node.dev.Checksum(r.node.slab, c.Ref.Page) == c.Checksum {
+			continue
+		}
+		bad = append(bad, i)
+		r.node.metrics.checkFailures.WithLabelValues("bytes").Inc()
+		r.node.log.Error("a cached page does not hold what was sealed in it; it is taken out of use", zapRef(c.Ref))
+	}
+	return bad
+}

@@ -1,0 +1,148 @@
+package actors
+
+import (
+	"slices"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
+	"github.com/kvasir-engine/kvasir/sched"
+)
+
+// schedulerActor is the shell of sched.Scheduler: requests, queues, page tables and the allotment are the scheduler's; the shell adds what the core
+// does not need to know, the stream and the token-chain hashes of each sequence.
+type schedulerActor struct {
+	node  *Node
+	core  *sched.Scheduler
+	seqs  map[page.Seq]*schedSeq
+	fx    []sched.Effect
+	batch *stepDone // while the effects of an EvStepDone are performed: its results
+	next  int       // where in batch the next FxToken is
+}
+
+type schedSeq struct {
+	stream *Stream
+	choice int
+	trail  *trail
+}
+
+func (a *schedulerActor) Receive(ctx actor.Context) {
+	defer rethrow("scheduler")
+	switch m := ctx.Message().(type) {
+	case *submit:
+		a.submit(m)
+	case cancel:
+		a.step(sched.Event{Kind: sched.EvCancel, Seq: m.seq})
+	case *matched:
+		if q, ok := a.seqs[m.seq]; ok {
+			q.stream.setCached(q.choice, len(m.refs)*a.node.layout.PageSize)
+		}
+		a.step(sched.Event{Kind: sched.EvMatched, Seq: m.seq, Refs: m.refs})
+	case *allotted:
+		a.step(sched.Event{Kind: sched.EvAllotted, Refs: m.refs})
+	case seqFailed:
+		a.step(sched.Event{Kind: sched.EvFailed, Seq: m.seq})
+	case pagesFreed:
+		a.step(sched.Event{Kind: sched.EvPagesFreed})
+	case *stepDone:
+		a.batch, a.next = m, 0
+		for i, r := range m.results {
+			if q, ok := a.seqs[r.Seq]; ok && !r.Failed && m.tokens[i].ID >= 0 {
+				q.trail.add(r.Token)
+			}
+		}
+		a.step(sched.Event{Kind: sched.EvStepDone, Step: m.step, Results: m.results})
+		a.batch = nil
+	case schedReport:
+		m.reply <- a.core.Counts()
+	}
+}
+
+// submit makes the sequences' trails and hands the request to the core.
+func (a *schedulerActor) submit(m *submit) {
+	for i, q := range m.stream.seqs {
+		t := newTrail(a.node.chain(m.spec.domain()), a.node.layout.PageSize)
+		t.add(m.spec.Prompt...)
+		a.seqs[q] = &schedSeq{stream: m.stream, choice: i, trail: t}
+	}
+	ask := sched.Ask{Seqs: m.stream.seqs, Tenant: m.spec.Tenant, PromptLen: len(m.spec.Prompt),
+		MaxTokens: m.spec.MaxTokens, StopTokens: m.spec.StopTokens}
+	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: ask}, a.fx[:0])
+	for _, fx := range a.fx {
+		switch fx.Kind {
+		case sched.FxAdmitted:
+			a.node.metrics.prompt.Add(float64(len(m.spec.Prompt)))
+			for i, q := range m.stream.seqs {
+				a.node.tell(a.node.runner, &begin{seq: q, spec: m.spec, choice: i})
+			}
+		case sched.FxRejected:
+			a.reject(m.stream, fx.Rejection)
+		default:
+			a.perform(fx)
+		}
+	}
+}
+
+// reject tells a stream that it was never admitted. Nothing else is done for it: no page, no message to the runner (I12).
+func (a *schedulerActor) reject(s *Stream, why *request.Rejection) {
+	for _, q := range s.seqs {
+		delete(a.seqs, q)
+	}
+	a.node.endStream(s, why)
+}
+
+func (a *schedulerActor) step(ev sched.Event) {
+	a.fx = a.core.Step(ev, a.fx[:0])
+	for _, fx := range a.fx {
+		a.perform(fx)
+	}
+}
+
+func (a *schedulerActor) perform(fx sched.Effect) {
+	n := a.node
+	switch fx.Kind {
+	case sched.FxMatch:
+		q := a.seqs[fx.Seq]
+		n.tellPool(kvpool.Event{Kind: kvpool.EvMatch, Seq: fx.Seq, Domain: n.domain(q.stream.domain), Hashes: q.trail.prefix(fx.Known)})
+	case sched.FxAllot:
+		n.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: fx.N})
+	case sched.FxReturn:
+		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: slices.Clone(fx.Refs)})
+	case sched.FxRun:
+		if len(fx.Batch.Spends) > 0 {
+			n.tellPool(kvpool.Event{Kind: kvpool.EvSpend, Spends: slices.Clone(fx.Batch.Spends)})
+		}
+		n.tell(n.runner, &run{fx.Batch})
+	case sched.FxRelease:
+		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: fx.Seq})
+	case sched.FxToken:
+		a.token(fx.Seq)
+	case sched.FxEnd:
+		a.end(fx.Seq, fx.End)
+	case sched.FxPreempted:
+		n.metrics.preemptions.Inc()
+	}
+}
+
+// token passes on what the runner sampled for seq in the step whose effects are performed. Tokens come in the order of the batch's items.
+func (a *schedulerActor) token(seq page.Seq) {
+	for a.batch.results[a.next].Seq != seq {
+		a.next++
+	}
+	q := a.seqs[seq]
+	q.stream.token(q.choice, a.batch.tokens[a.next], a.node.metrics)
+}
+
+func (a *schedulerActor) end(seq page.Seq, end sched.End) {
+	q := a.seqs[seq]
+	delete(a.seqs, seq)
+	var err error
+	if end == sched.EndFailed {
+		err = request.ErrPageCheck
+	}
+	q.stream.finish(q.choice, end, err, a.node.metrics)
+	a.node.registry.done(seq)
+	a.node.tell(a.node.runner, forget{seq})
+}

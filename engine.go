@@ -1,0 +1,236 @@
+package kvasir
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.uber.org/zap"
+
+	"github.com/kvasir-engine/kvasir/actors"
+	"github.com/kvasir-engine/kvasir/gpu"
+	"github.com/kvasir-engine/kvasir/gpu/host"
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/model"
+	"github.com/kvasir-engine/kvasir/model/builtin"
+	"github.com/kvasir-engine/kvasir/model/chat"
+	"github.com/kvasir-engine/kvasir/model/gguf"
+	"github.com/kvasir-engine/kvasir/model/tokenizer"
+	"github.com/kvasir-engine/kvasir/sched"
+	"github.com/kvasir-engine/kvasir/server"
+)
+
+// ModelInfo describes the model that an engine serves.
+type ModelInfo = server.ModelInfo
+
+// protocolVersion is part of the layout hash: nodes that differ in it never exchange pages.
+const protocolVersion = 1
+
+// Engine serves one model. All methods may be called from many goroutines.
+type Engine struct {
+	cfg      Config
+	info     ModelInfo
+	log      *zap.Logger
+	registry *prometheus.Registry
+
+	file  *gguf.File
+	dev   gpu.Device
+	model *model.Model
+	tok   *tokenizer.Tokenizer
+	tmpl  *chat.Template
+	node  *actors.Node
+
+	closeOnce sync.Once
+}
+
+// Open loads the model and starts the engine. What it returns must be closed.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, log: cfg.Logger, registry: cfg.Registry}
+	if e.registry == nil {
+		e.registry = prometheus.NewRegistry()
+		e.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	if err := e.load(); err != nil {
+		return nil, errors.Join(err, e.release())
+	}
+	if err := e.start(); err != nil {
+		return nil, errors.Join(err, e.release())
+	}
+	return e, nil
+}
+
+// load reads the model file: weights onto the device, vocabulary, chat template.
+func (e *Engine) load() (err error) {
+	name := e.cfg.ServedModelName
+	if e.cfg.Model == "" {
+		e.file, err = gguf.Parse("the built-in model", builtin.GGUF)
+		if name == "" {
+			name = builtin.Name
+		}
+	} else {
+		e.file, err = gguf.Open(e.cfg.Model)
+		if name == "" {
+			name = strings.TrimSuffix(filepath.Base(e.cfg.Model), ".gguf")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if e.tok, err = tokenizer.New(e.file); err != nil {
+		return err
+	}
+	for _, w := range e.tok.Warnings() {
+		e.log.Warn(w)
+	}
+	if err := e.loadTemplate(); err != nil {
+		return err
+	}
+	if e.dev, err = host.New(e.cfg.Threads); err != nil {
+		return err
+	}
+	e.model, err = model.Load(e.file, e.dev, model.Options{MaxRows: e.cfg.MaxNumBatchedTokens, MaxLogits: e.cfg.MaxNumSeqs, Progress: e.cfg.Progress})
+	if err != nil {
+		return err
+	}
+	if have, want := e.tok.Size(), e.model.Config().Vocab; have > want {
+		return fmt.Errorf("kvasir: %s: the vocabulary has %d tokens but the embedding only %d rows", e.file.Name(), have, want)
+	}
+	e.info = ModelInfo{Name: name, VocabSize: e.model.Config().Vocab, Created: time.Now()}
+	return nil
+}
+
+func (e *Engine) loadTemplate() (err error) {
+	source, ok := e.file.String("tokenizer.chat_template")
+	if !ok {
+		e.log.Warn("the model file has no chat template; conversations are rendered as ChatML", zap.String("file", e.file.Name()))
+		e.tmpl = chat.ChatML()
+		return nil
+	}
+	text := func(id int32, ok bool) string {
+		if !ok {
+			return ""
+		}
+		return e.tok.Token(id)
+	}
+	if e.tmpl, err = chat.New(source, chat.Options{BOS: text(e.tok.BOS()), EOS: text(e.tok.EOS())}); err != nil {
+		return fmt.Errorf("kvasir: %s: tokenizer.chat_template: %w", e.file.Name(), err)
+	}
+	return nil
+}
+
+// start sizes the pool and starts the node.
+func (e *Engine) start() error {
+	kv, err := parseKVType(e.cfg.KVCacheDType)
+	if err != nil {
+		return err
+	}
+	layout := e.model.Layout(e.cfg.PageSize, kv)
+	free := freeMemory()
+	p, lowered, err := planPool(e.cfg, layout, e.model.Config().ContextLength, free)
+	if err != nil {
+		return err
+	}
+	if lowered {
+		e.log.Warn("the model's context does not fit a quarter of the free memory; requests may be shorter only (set --max-model-len or --max-total-tokens to decide yourself)",
+			zap.Int("context", e.model.Config().ContextLength), zap.Int("max_model_len", p.maxModelLen), zap.Int64("free_mib", free>>20))
+	}
+	e.info.ContextLength = p.maxModelLen
+	var key kvpool.Key
+	if _, err := rand.Read(key[:]); err != nil {
+		return fmt.Errorf("kvasir: draw a cluster key: %w", err)
+	}
+	e.node, err = actors.Start(actors.Config{
+		Device: e.dev, Model: e.model, Layout: layout, LayoutHash: layoutHash(e.model, layout, e.dev.KernelSet()), Key: key,
+		Sched: sched.Config{PageSize: layout.PageSize, TotalPages: p.pages, MaxModelLen: p.maxModelLen, MaxNumSeqs: e.cfg.MaxNumSeqs,
+			MaxBatchedTokens: e.cfg.MaxNumBatchedTokens, MaxPrefillChunk: e.cfg.MaxPrefillChunk, MaxQueue: e.cfg.MaxQueue},
+		PrefixCache: !e.cfg.DisablePrefixCache, Scrub: e.cfg.Scrub, Logger: e.log,
+		Registerer: e.registry, Labels: prometheus.Labels{"model_name": e.info.Name},
+	})
+	if err != nil {
+		return err
+	}
+	e.log.Info("ready", zap.String("model", e.info.Name), zap.String("arch", e.model.Config().Arch), zap.Int("max_model_len", p.maxModelLen),
+		zap.Int("pool_tokens", p.tokens(layout)), zap.Int("pages", p.pages), zap.Int("page_size", layout.PageSize),
+		zap.Int64("kv_mib", int64(p.pages)*int64(layout.PageBytes())>>20), zap.Int64("weights_mib", e.model.WeightBytes()>>20))
+	return nil
+}
+
+// layoutHash is SHA-256 over everything that must be equal for a page to mean the same on two nodes.
+func layoutHash(m *model.Model, l gpu.KVLayout, kernels string) [32]byte {
+	h := sha256.New()
+	digest := m.Digest() // rope is among the metadata it covers
+	h.Write(digest[:])
+	for _, v := range []int{protocolVersion, l.Layers, l.KVHeads, l.HeadDim, l.PageSize, int(l.Type)} {
+		binary.Write(h, binary.LittleEndian, int64(v))
+	}
+	h.Write([]byte(kernels))
+	return [32]byte(h.Sum(nil))
+}
+
+// Model describes the served model.
+func (e *Engine) Model() ModelInfo { return e.info }
+
+// Health is nil while the engine works. After a failure of one of its parts (an error that is ErrEngineFailed) it never does again.
+func (e *Engine) Health() error { return e.node.Health() }
+
+// Ready is nil while new requests are taken.
+func (e *Engine) Ready() error { return e.node.Ready() }
+
+// Failed is closed if a part of the engine fails. All requests have been told then; open another Engine to go on.
+func (e *Engine) Failed() <-chan struct{} { return e.node.Failed() }
+
+// Handler is the OpenAI-compatible HTTP API, with /health, /ready and /metrics.
+func (e *Engine) Handler() http.Handler {
+	return server.New(e, server.Config{Logger: e.log, Gatherer: e.registry})
+}
+
+// Registry has the engine's metrics.
+func (e *Engine) Registry() *prometheus.Registry { return e.registry }
+
+// Shutdown refuses new requests, waits for those under way until ctx ends, and closes the engine. The error says how many were cut off.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	left, err := e.node.Drain(ctx)
+	if err != nil {
+		err = fmt.Errorf("kvasir: %d sequences were cut off: %w", left, err)
+	}
+	return errors.Join(err, e.Close())
+}
+
+// Close ends all requests with ErrClosed and frees everything. Closing twice is harmless.
+func (e *Engine) Close() error { return e.release() }
+
+func (e *Engine) release() error {
+	var errs []error
+	if e.node != nil {
+		errs = append(errs, e.node.Close())
+	}
+	e.closeOnce.Do(func() {
+		if e.model != nil {
+			errs = append(errs, e.model.Close())
+		}
+		if e.dev != nil {
+			errs = append(errs, e.dev.Close())
+		}
+		if e.file != nil {
+			errs = append(errs, e.file.Close())
+		}
+	})
+	return errors.Join(errs...)
+}

@@ -80,11 +80,11 @@ const (
 	FxReturn
 	// FxRun: tell the pool that Batch.Spends are spent, then run Batch. At most one is in flight.
 	FxRun
-	// FxRelease: tell the pool that Seq owns nothing any more. Never while a batch in flight names Seq.
+	// FxRelease: tell the pool that Seq owns nothing any more (it may own nothing already). Never while a batch in flight names Seq.
 	FxRelease
 	// FxToken: Token is the next of Seq's answer.
 	FxToken
-	// FxEnd: the one end of Seq, for the reason End. FxRelease for it has come before, or comes when the batch in flight is done.
+	// FxEnd: the one end of Seq, for the reason End. Its last FxRelease has come before, or comes when the batch in flight is done.
 	FxEnd
 	// FxPreempted: Seq lost its pages and will be computed again (a metric; nothing to do).
 	FxPreempted
@@ -111,7 +111,7 @@ type Item struct {
 	Sample bool
 }
 
-// Batch is one step of the runner. It belongs to the runner until EvStepDone.
+// Batch is one step of the runner. It belongs to the runner until EvStepDone; then the scheduler uses it again, all but Spends, which is new each time.
 type Batch struct {
 	Step   uint64
 	Items  []Item

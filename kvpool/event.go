@@ -69,7 +69,8 @@ const (
 	FxScrub
 	// FxFailed: Seq has read, or was about to read, a page whose bytes are bad (Ref). It must end with an error.
 	FxFailed
-	// FxFreed: N pages came back to Free by themselves (scrubbed); a scheduler that waits for pages may ask again.
+	// FxFreed: N pages may be allotted again that could not be before, without the scheduler's doing (scrubbed, or a check that pinned them is over); a
+	// scheduler that waits for pages may ask again.
 	FxFreed
 )
 

@@ -1,0 +1,215 @@
+package kvpool
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+)
+
+// Check verifies every invariant that can be seen in the ledger's present state, and returns an error that names the first one broken and where. An error is a bug of the ledger.
+//
+// It costs time and memory in proportion to pages and owners; it is called by tests after every Step, and by a node when asked to.
+func (l *Ledger) Check() error {
+	for _, check := range []func() error{l.checkCounts, l.checkEdges, l.checkOwners, l.checkPages, l.checkFree, l.checkIdle, l.checkIndex} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func broken(invariant, format string, args ...any) error {
+	return fmt.Errorf("kvpool: %s: %s", invariant, fmt.Sprintf(format, args...))
+}
+
+// checkCounts: the states of the pages add up to the pool.
+func (l *Ledger) checkCounts() error {
+	var have [states]int
+	for i := range l.pages {
+		have[l.pages[i].state]++
+	}
+	if have != l.count {
+		return broken("I10", "counts by state are %v, pages say %v", l.count, have)
+	}
+	return nil
+}
+
+// checkEdges: each ownership known to a page is known to the owner, and the other way round.
+func (l *Ledger) checkEdges() error {
+	fromPages := make([]bool, len(l.own.edges))
+	n := 0
+	for i := range l.pages {
+		s := &l.pages[i]
+		var seen [2]int32
+		before := none
+		for e := s.edges; e != none; before, e = e, l.own.edges[e].pageNext {
+			x := l.own.edges[e]
+			if fromPages[e] || x.pagePrev != before || x.page != page.Index(i) || x.owner == none || l.own.recs[x.owner].name.Kind == 0 {
+				return broken("I1", "page %d has a broken list of owners", i)
+			}
+			fromPages[e] = true
+			n++
+			seen[l.own.recs[x.owner].name.Kind-Sequence]++
+		}
+		if seen != [2]int32{s.readers, s.pins} {
+			return broken("I1", "page %d counts %d sequences and %d checks, has %v", i, s.readers, s.pins, seen)
+		}
+	}
+	for r := range l.own.recs {
+		rec := &l.own.recs[r]
+		if rec.name.Kind == 0 {
+			continue
+		}
+		before := none
+		for e := rec.head; e != none; before, e = e, l.own.edges[e].ownNext {
+			x := l.own.edges[e]
+			if !fromPages[e] || x.owner != int32(r) || x.ownPrev != before {
+				return broken("I1", "%v has page %d, which does not know", rec.name, x.page)
+			}
+			fromPages[e] = false
+			n--
+		}
+		if rec.tail != before || before == none {
+			return broken("I1", "%v has a broken list of pages, or none", rec.name)
+		}
+	}
+	if n != 0 {
+		return broken("I1", "%d ownerships are known to the page alone", n)
+	}
+	return nil
+}
+
+// checkOwners: an owner has one record, found by its name, and a page once; a match in flight is known to both its sides.
+func (l *Ledger) checkOwners() error {
+	live := 0
+	last := make([]int32, len(l.pages)) // 1 + the record that was seen last to own the page
+	for r := range l.own.recs {
+		rec := &l.own.recs[r]
+		if rec.name.Kind == 0 {
+			continue
+		}
+		live++
+		if got, ok := l.own.byName[rec.name]; !ok || got != int32(r) {
+			return broken("I1", "%v cannot be found by name", rec.name)
+		}
+		if p := rec.partner; p != none && (l.own.recs[p].partner != int32(r) || l.own.recs[p].name.Kind == rec.name.Kind) {
+			return broken("I1", "%v has a match in flight whose other side does not know", rec.name)
+		}
+		for e := rec.head; e != none; e = l.own.edges[e].ownNext {
+			if p := l.own.edges[e].page; last[p] == int32(r)+1 {
+				return broken("I1", "%v owns page %d twice", rec.name, p)
+			} else {
+				last[p] = int32(r) + 1
+			}
+		}
+	}
+	if live != len(l.own.byName) {
+		return broken("I1", "%d owners by name, %d records", len(l.own.byName), live)
+	}
+	return nil
+}
+
+// checkPages: what each state allows.
+func (l *Ledger) checkPages() error {
+	scrubbing := 0
+	for i := range l.pages {
+		s := &l.pages[i]
+		switch {
+		case s.state != Free && s.gen == 0:
+			return broken("I6", "page %d is %v without a generation", i, s.state)
+		case s.indexed && s.state != Resident:
+			return broken("I2", "page %d is %v and in the prefix index", i, s.state)
+		case (s.state == Free || s.state == Allotted) && s.edges != none:
+			return broken("I1", "page %d is %v and owned: %s", i, s.state, l.Owners(page.Index(i)))
+		case s.state == Filling && (s.readers != 1 || s.pins != 0):
+			return broken("I2", "page %d is Filling and not one sequence's alone: %s", i, l.Owners(page.Index(i)))
+		case s.state == Resident && s.edges == none && !s.indexed:
+			return broken("I11", "page %d is Resident and nobody will ever release it", i)
+		case s.idle != (s.indexed && s.readers == 0):
+			return broken("I11", "page %d: in the idle list %v, indexed %v, readers %d", i, s.idle, s.indexed, s.readers)
+		}
+		if s.state == Quarantined && s.edges == none {
+			scrubbing++
+		}
+	}
+	if scrubbing != l.scrubbing {
+		return broken("I11", "%d pages await their scrub, %d are counted", scrubbing, l.scrubbing)
+	}
+	return nil
+}
+
+// checkFree: the free list holds the Free pages.
+func (l *Ledger) checkFree() error {
+	n := 0
+	for i := l.free; i != none; i = l.pages[i].next {
+		if n++; n > l.count[Free] || l.pages[i].state != Free {
+			return broken("I1", "page %d (%v) is in the free list, place %d of %d", i, l.pages[i].state, n, l.count[Free])
+		}
+	}
+	if n != l.count[Free] {
+		return broken("I11", "%d of %d Free pages are in the free list", n, l.count[Free])
+	}
+	return nil
+}
+
+// checkIdle: the idle list holds the idle pages.
+func (l *Ledger) checkIdle() error {
+	q := &l.idle
+	n, before, patrol := 0, none, q.patrol == none
+	for i := q.head; i != none; before, i = i, l.pages[i].next {
+		if n++; n > q.size || !l.pages[i].idle || l.pages[i].prev != before {
+			return broken("I11", "page %d breaks the idle list", i)
+		}
+		patrol = patrol || i == q.patrol
+	}
+	idle := 0
+	for i := range l.pages {
+		if l.pages[i].idle {
+			idle++
+		}
+	}
+	if n != q.size || n != idle || q.tail != before || !patrol {
+		return broken("I11", "the idle list has %d pages, counts %d, pages say %d", n, q.size, idle)
+	}
+	return nil
+}
+
+// checkIndex: a page in the prefix index is the one that is found there.
+func (l *Ledger) checkIndex() error {
+	n := 0
+	for i := range l.pages {
+		s := &l.pages[i]
+		if !s.indexed {
+			continue
+		}
+		n++
+		if got := l.index.find(l.pages, s.domain, &s.chain); got != int32(i) {
+			return broken("I5", "page %d is in the prefix index, which finds %d in its place", i, got)
+		}
+	}
+	if n != l.index.size {
+		return broken("I5", "the prefix index counts %d pages, %d are in it", l.index.size, n)
+	}
+	return nil
+}
+
+// Owners tells state, generation and owners of a page in words, for people.
+func (l *Ledger) Owners(i page.Index) string {
+	if int64(i) >= int64(len(l.pages)) {
+		return fmt.Sprintf("page %d: none such", i)
+	}
+	s := &l.pages[i]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v @%d", s.state, s.gen)
+	sep := ": "
+	if s.indexed {
+		b.WriteString(sep + "prefix index")
+		sep = ", "
+	}
+	for e := s.edges; e != none; e = l.own.edges[e].pageNext {
+		b.WriteString(sep + l.own.recs[l.own.edges[e].owner].name.String())
+		sep = ", "
+	}
+	return b.String()
+}

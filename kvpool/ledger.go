@@ -1,0 +1,140 @@
+package kvpool
+
+import (
+	"fmt"
+
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+)
+
+// MaxPages is the largest pool: pages are linked by 32-bit numbers.
+const MaxPages = 1<<31 - 1
+
+// Config describes the pool that a ledger keeps.
+type Config struct {
+	// Node and Incarnation name this node's present life in every page.Ref.
+	Node        page.Node
+	Incarnation page.Incarnation
+	// Pages is the number of pages in the slab, 1 to MaxPages.
+	Pages int
+	// PrefixCache keeps full pages in the prefix index when their sequences have ended.
+	PrefixCache bool
+	// Scrub zeroes every page that was written before it becomes Free. Without it only pages that failed a check are scrubbed.
+	Scrub bool
+}
+
+// Ledger knows the state, generation and owners of every page of one node, and the prefix index. See the package comment.
+//
+// It is not safe for concurrent use: one goroutine calls its methods.
+type Ledger struct {
+	cfg   Config
+	pages []slot
+	own   owners
+	index prefixIndex
+
+	count     [states]int // pages by state
+	free      int32       // the Free page to leave next, or none
+	idle      idleList
+	scrubbing int    // Quarantined pages without an owner: FxScrub was sent, EvScrubbed is awaited
+	jobs      uint64 // the last job's number
+	now       uint64 // Steps so far; the only clock
+
+	stats Stats
+
+	// Filled by one Step, and valid until the next.
+	fx     []Effect
+	refs   []page.Ref
+	checks []Check
+	run    []page.Index
+}
+
+// New returns the ledger of a pool whose pages are all Free.
+func New(cfg Config) (*Ledger, error) {
+	if cfg.Pages < 1 || cfg.Pages > MaxPages {
+		return nil, fmt.Errorf("kvpool: Config.Pages is %d, must be 1 to %d", cfg.Pages, MaxPages)
+	}
+	l := &Ledger{
+		cfg:   cfg,
+		pages: make([]slot, cfg.Pages),
+		own:   newOwners(),
+		index: newPrefixIndex(cfg),
+		free:  none,
+		idle:  idleList{head: none, tail: none, patrol: none},
+	}
+	for i := cfg.Pages - 1; i >= 0; i-- {
+		l.pages[i] = slot{edges: none, prev: none, next: l.free, bucket: none}
+		l.free = int32(i)
+	}
+	l.count[Free] = cfg.Pages
+	return l, nil
+}
+
+// Step is the only function that changes page state. It appends to dst what must be done, in order. It does not block, read a clock, draw
+// random numbers, or range over a map, so the same events always give the same effects.
+//
+// No event, however wrong, makes it panic: what does not match changes nothing and is counted in Stats (I6). A panic is a broken invariant of the ledger itself.
+//
+// Pages named in the effects belong to whom the effect's kind says; the slices in them are the ledger's and valid until the next Step.
+func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
+	l.now++
+	l.fx, l.refs, l.checks = dst, l.refs[:0], l.checks[:0]
+	switch ev.Kind {
+	case EvAllot:
+		l.allot(ev.N)
+	case EvReturn:
+		l.giveBack(ev.Refs)
+	case EvSpend:
+		l.spend(ev.Spends)
+	case EvSeal:
+		for i := range ev.Seals {
+			l.seal(&ev.Seals[i])
+		}
+	case EvMatch:
+		l.match(ev.Seq, ev.Domain, ev.Hashes)
+	case EvVerified:
+		l.verified(ev.Job, ev.Bad)
+	case EvRelease:
+		l.release(ev.Seq)
+	case EvBadPage:
+		l.badPage(ev.Ref, ev.Seq)
+	case EvScrubbed:
+		l.scrubbed(ev.Ref)
+	case EvPatrol:
+		l.patrol(ev.N)
+	default:
+		l.stale(0, Malformed)
+	}
+	fx := l.fx
+	l.fx = nil
+	return fx
+}
+
+func (l *Ledger) emit(fx Effect) { l.fx = append(l.fx, fx) }
+
+func (l *Ledger) stale(k EventKind, r Reason) { l.stats.Stale[k][r]++ }
+
+// ref names the present life of page i.
+func (l *Ledger) ref(i page.Index) page.Ref {
+	return page.Ref{Node: l.cfg.Node, Incarnation: l.cfg.Incarnation, Page: i, Generation: l.pages[i].gen}
+}
+
+// live returns the page that r names, if r is of this node, this incarnation and the page's present generation, and the page's state
+// is one of want (a set). Otherwise it counts an event of kind k as stale and returns nil (I6).
+func (l *Ledger) live(k EventKind, r page.Ref, want stateSet) *slot {
+	reason := Reason(0)
+	switch {
+	case r.Node != l.cfg.Node:
+		reason = WrongNode
+	case r.Incarnation != l.cfg.Incarnation:
+		reason = WrongIncarnation
+	case int64(r.Page) >= int64(len(l.pages)):
+		reason = NoSuchPage
+	case r.Generation == 0 || r.Generation != l.pages[r.Page].gen:
+		reason = WrongGeneration
+	case !want.has(l.pages[r.Page].state):
+		reason = WrongState
+	default:
+		return &l.pages[r.Page]
+	}
+	l.stale(k, reason)
+	return nil
+}

@@ -1,0 +1,169 @@
+package kvpool
+
+import "github.com/kvasir-engine/kvasir/kvpool/page"
+
+// match makes seq a reader of the longest cached prefix of hashes and asks for its bytes to be verified.
+//
+// Each page found has two new owners: seq, which may end at any time, and the check, which pins the page until EvVerified.
+func (l *Ledger) match(seq page.Seq, d page.Domain, hashes []page.Hash) {
+	switch {
+	case seq == 0:
+		l.stale(EvMatch, Malformed)
+		return
+	case l.own.find(sequence(seq)) != none:
+		// It owns pages, or an earlier match of its runs: this is no beginning.
+		l.stale(EvMatch, WrongOwner)
+		return
+	}
+	l.stats.Lookups++
+	l.stats.LookupPages += uint64(len(hashes))
+
+	reader, job := none, none
+	for i := range hashes {
+		p := l.index.find(l.pages, d, &hashes[i]) // I5: the same prefix, in the same domain
+		if p == none {
+			break
+		}
+		s := &l.pages[p]
+		if job == none {
+			reader, job = l.own.enrol(sequence(seq)), l.newJob()
+			l.own.pair(reader, job)
+		} else if s.edges != none && l.own.edges[s.edges].owner == job {
+			break // the same hash twice: no chain has that
+		}
+		if s.idle {
+			l.idle.remove(l.pages, page.Index(p))
+		}
+		l.own.link(reader, page.Index(p), s)
+		l.pin(job, page.Index(p))
+	}
+	if job == none {
+		l.emit(Effect{Kind: FxMatched, Seq: seq})
+		return
+	}
+	l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
+}
+
+// newJob returns the record of a new check.
+func (l *Ledger) newJob() int32 {
+	l.jobs++
+	r := l.own.enrol(verify(l.jobs))
+	l.own.recs[r].since = l.now
+	return r
+}
+
+// pin makes job an owner of page i and adds i to what is to be checked.
+func (l *Ledger) pin(job int32, i page.Index) {
+	s := &l.pages[i]
+	l.own.link(job, i, s)
+	l.checks = append(l.checks, Check{Ref: l.ref(i), Domain: s.domain, Chain: s.chain, Checksum: s.checksum})
+}
+
+// verified ends a check. A page was found good if it is not in bad and still in the index: it may have left that
+// meanwhile for another reason.
+func (l *Ledger) verified(number uint64, bad []int) {
+	job := l.own.find(verify(number))
+	if job == none {
+		l.stale(EvVerified, NoSuchJob)
+		return
+	}
+	run := l.run[:0] // the pages of the job, in the order of its Checks
+	for e := l.own.recs[job].head; e != none; e = l.own.edges[e].ownNext {
+		run = append(run, l.own.edges[e].page)
+	}
+	l.run = run
+	l.stats.Verified += uint64(len(run))
+
+	// [0, good) found good without a gap
+	good := len(run)
+	for i, p := range run {
+		if !l.pages[p].indexed {
+			good = min(good, i)
+		}
+	}
+	for _, b := range bad {
+		if b < 0 || b >= len(run) {
+			l.stale(EvVerified, Malformed)
+			continue
+		}
+		good = min(good, b)
+	}
+	reader := l.own.recs[job].partner // none if there was no sequence, or it has let go or failed meanwhile
+	seq := page.Seq(0)
+	if reader != none {
+		seq = page.Seq(l.own.recs[reader].name.Number)
+		l.own.part(reader)
+		for i := len(run) - 1; i >= good; i-- {
+			l.letGo(l.own.edgeOf(reader, &l.pages[run[i]]))
+		}
+	}
+	l.judge(run, bad, l.own.recs[job].since)
+	l.unpin(job)
+	if seq != 0 {
+		l.matched(seq, run[:good])
+	}
+}
+
+// judge quarantines the bad pages of a run that was asked for at Step since, and notes of the others that they were good then.
+func (l *Ledger) judge(run []page.Index, bad []int, since uint64) {
+	for _, b := range bad {
+		if b >= 0 && b < len(run) && l.pages[run[b]].state == Resident {
+			l.quarantine(run[b], none)
+		}
+	}
+	for _, p := range run {
+		if s := &l.pages[p]; s.state == Resident {
+			s.proved = max(s.proved, since)
+		}
+	}
+}
+
+// unpin ends a check's ownership, and tells how many pages may be had now that could not be had before: a scheduler that got
+// fewer than it asked for may be waiting for them, and nobody else would tell it.
+func (l *Ledger) unpin(job int32) {
+	n := 0
+	for e := l.own.recs[job].tail; e != none; {
+		x := l.own.edges[e]
+		l.letGo(e)
+		if s := &l.pages[x.page]; s.state == Free || s.idle && s.pins == 0 {
+			n++
+		}
+		e = x.ownPrev
+	}
+	if n > 0 {
+		l.emit(Effect{Kind: FxFreed, N: n})
+	}
+}
+
+// matched tells seq which pages it reads.
+func (l *Ledger) matched(seq page.Seq, run []page.Index) {
+	for _, p := range run {
+		l.refs = append(l.refs, l.ref(p))
+	}
+	l.stats.HitPages += uint64(len(run))
+	l.emit(Effect{Kind: FxMatched, Seq: seq, N: len(run), Refs: l.refs})
+}
+
+// patrol asks for a check of up to n pages that only the prefix index reads. It goes round the idle list, from the page
+// where it stopped last, and leaves the order of the list as it is: being checked is not being used.
+func (l *Ledger) patrol(n int) {
+	job, i := none, l.idle.patrol
+	for left := l.idle.size; left > 0 && n > 0; left-- {
+		if i == none {
+			i = l.idle.head
+		}
+		s := &l.pages[i]
+		if s.pins == 0 {
+			if job == none {
+				job = l.newJob()
+			}
+			l.pin(job, page.Index(i))
+			n--
+		}
+		i = s.next
+	}
+	l.idle.patrol = i
+	if job != none {
+		l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
+	}
+}

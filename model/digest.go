@@ -12,7 +12,7 @@ import (
 //
 //   - the line "kvasir model 1"
 //   - a line of the configuration that the computation uses: architecture, layers, heads, KV heads, head dimension, widths, vocabulary, epsilon, attention scale,
-//     rotary style, magnitude and every frequency, floats exact in hexadecimal
+//     rotary style, magnitude and every frequency (to float32: processors differ in the last bit of a power), floats in hexadecimal
 //   - for each tensor in file order, a line of its name (quoted), type number and dimensions, and then its bytes: all if they are at most 64 KiB, else 16 samples of
 //     4 KiB, spread evenly from the first to the last
 //
@@ -23,7 +23,7 @@ func digest(c Config, tensors []gguf.Tensor) [32]byte {
 	fmt.Fprintf(h, "kvasir model 1\n%s %d %d %d %d %d %d %d %x %x %d %x", c.Arch, c.Layers, c.Heads, c.KVHeads, c.HeadDim, c.Embed, c.FeedForward, c.Vocab,
 		c.Eps, c.AttnScale, c.Rope.Style, c.Rope.Scale)
 	for _, f := range c.Rope.Freqs {
-		fmt.Fprintf(h, " %x", f)
+		fmt.Fprintf(h, " %x", float32(f))
 	}
 	for _, t := range tensors {
 		fmt.Fprintf(h, "\n%q %d %v\n", t.Name, uint32(t.Type), t.Dims)

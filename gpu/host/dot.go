@@ -35,6 +35,18 @@ func dots(out []float32, stride int, a, b []float32) {
 
 func mix(out, p, v []float32) {
 	n := len(out)
+	for len(p) >= 4 && len(v) >= 4*n { // four rows in one pass over out, still added one after the other
+		p0, p1, p2, p3 := p[0], p[1], p[2], p[3]
+		v0, v1, v2, v3 := v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n]
+		for i, o := range out {
+			o += float32(p0 * v0[i])
+			o += float32(p1 * v1[i])
+			o += float32(p2 * v2[i])
+			o += float32(p3 * v3[i])
+			out[i] = o
+		}
+		p, v = p[4:], v[4*n:]
+	}
 	for _, weight := range p {
 		row := v[:n]
 		for i := range out {

@@ -7,16 +7,19 @@ import (
 
 // halfToFloat converts IEEE 754 half precision exactly.
 func halfToFloat(h uint16) float32 {
-	sign := uint32(h&0x8000) << 16
-	magnitude := uint32(h & 0x7fff)
-	switch {
-	case magnitude >= 0x7c00: // infinity, or not a number
-		return math.Float32frombits(sign | 0x7f800000 | (magnitude&0x3ff)<<13)
-	case magnitude >= 0x400:
-		return math.Float32frombits(sign | (magnitude<<13 + (127-15)<<23))
+	if m := uint32(h & 0x7fff); m-0x400 < 0x7800 { // normal
+		return math.Float32frombits(uint32(h&0x8000)<<16 | (m<<13 + (127-15)<<23))
 	}
-	// Subnormal: an integer multiple of 2^-24.
-	return math.Float32frombits(sign | math.Float32bits(float32(magnitude)*0x1p-24))
+	return specialHalf(h)
+}
+
+// specialHalf converts zeros, subnormals, infinities and what is no number.
+func specialHalf(h uint16) float32 {
+	sign, m := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	if m >= 0x7c00 {
+		return math.Float32frombits(sign | 0x7f800000 | (m&0x3ff)<<13)
+	}
+	return math.Float32frombits(sign | math.Float32bits(float32(m)*0x1p-24)) // a whole multiple of 2^-24
 }
 
 // floatToHalf rounds to nearest, ties to even. Magnitudes over the largest half become infinity.
@@ -37,7 +40,14 @@ func floatToHalf(f float32) uint16 {
 }
 
 func decodeHalf(dst []float32, src []byte) {
-	src = src[:2*len(dst)]
+	for len(dst) >= 4 && len(src) >= 8 {
+		h := binary.LittleEndian.Uint64(src)
+		dst[0] = halfToFloat(uint16(h))
+		dst[1] = halfToFloat(uint16(h >> 16))
+		dst[2] = halfToFloat(uint16(h >> 32))
+		dst[3] = halfToFloat(uint16(h >> 48))
+		dst, src = dst[4:], src[8:]
+	}
 	for i := range dst {
 		dst[i] = halfToFloat(binary.LittleEndian.Uint16(src[2*i:]))
 	}

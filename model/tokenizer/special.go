@@ -1,0 +1,174 @@
+package tokenizer
+
+import (
+	"slices"
+
+	"github.com/kvasir-engine/kvasir/model/gguf"
+)
+
+// endTokens are the tokens that end an answer wherever a vocabulary has them, since many files name only one of theirs.
+// The list is that of llama.cpp, which also takes the fill-in-the-middle tokens that come after the middle.
+func endTokens() []string {
+	return []string{
+		"<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", // Llama 3
+		"<|im_end|>",             // ChatML, Qwen
+		"<|endoftext|>",          // GPT-2, Qwen
+		"<|end|>",                // Phi 3
+		"<|return|>", "<|call|>", // gpt-oss
+		"<|flush|>", "<|calls|>", // Solar
+		"<end_of_turn>", "<eos>", "<turn|>", // Gemma
+		"</s>",
+		"<EOT>", "_<EOT>", // CodeLlama
+		"[EOT]", "[EOS]", // Kimi
+		"<end_of_utterance>",                      // SmolDocling
+		"<\uff5cend\u2581of\u2581sentence\uff5c>", // DeepSeek
+		"[e~[", // MiniMax
+		"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]",
+		"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>",
+		"<|file_sep|>",
+	}
+}
+
+// readSpecials finds the tokens with a part to play. It may turn tokens into control tokens, so it comes before all that asks for kinds.
+func (t *Tokenizer) readSpecials(f *gguf.File, merges []string) {
+	t.bos = t.tokenID(f, "tokenizer.ggml.bos_token_id")
+	t.eos = t.tokenID(f, "tokenizer.ggml.eos_token_id")
+	t.addBOS = t.pre.bos
+	if add, ok := f.Bool("tokenizer.ggml.add_bos_token"); ok {
+		t.addBOS = add
+	}
+	if t.addBOS && t.bos < 0 {
+		t.addBOS = false
+		t.warn("the file wants BOS before every prompt but names none (tokenizer.ggml.bos_token_id)")
+	}
+	t.findEnds(f, merges)
+
+	t.specials = &specials{}
+	for id, token := range t.tokens {
+		switch k := t.kinds[id]; k {
+		case kindControl, kindUnknown, kindUser:
+			t.specials.add(token, int32(id), k == kindUser)
+		}
+	}
+}
+
+// tokenID is the value of a key that names a token; -1 if there is none.
+func (t *Tokenizer) tokenID(f *gguf.File, key string) int32 {
+	id, ok := f.Uint(key)
+	if !ok {
+		return -1
+	}
+	if id >= uint64(len(t.tokens)) {
+		t.warn("%s is %d, outside the vocabulary of %d tokens, and is left out", key, id, len(t.tokens))
+		return -1
+	}
+	return int32(id)
+}
+
+// findEnds collects the tokens that end an answer, and makes them control tokens: files often call them something else.
+//
+// A token that the merges make is ordinary text and stays it ("</s>" in Qwen 2, which is HTML there), unless the file itself names it as an end.
+func (t *Tokenizer) findEnds(f *gguf.File, merges []string) {
+	ends := map[int32]bool{}
+	for _, key := range []string{
+		"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id",
+		"tokenizer.ggml.fim_pad_token_id", "tokenizer.ggml.fim_rep_token_id", "tokenizer.ggml.fim_sep_token_id",
+	} {
+		if id := t.tokenID(f, key); id >= 0 {
+			ends[id] = true
+		}
+	}
+	for _, token := range endTokens() {
+		if id, ok := t.ids[token]; ok && (t.kinds[id] != kindNormal || !merged(token, merges)) {
+			ends[id] = true
+		}
+	}
+	has := func(token string) bool { id, ok := t.ids[token]; return ok && ends[id] }
+	// Where an answer has parts, <|end|> ends a part and another token the answer (gpt-oss, Solar).
+	if has("<|return|>") && has("<|call|>") || has("<|flush|>") && has("<|calls|>") {
+		if id, ok := t.ids["<|end|>"]; ok {
+			delete(ends, id)
+		}
+	}
+	for id := range ends {
+		t.kinds[id] = kindControl
+		t.ends = append(t.ends, id)
+	}
+	slices.Sort(t.ends)
+}
+
+// merged says whether any of the merges makes the token.
+func merged(token string, merges []string) bool {
+	return slices.ContainsFunc(merges, func(line string) bool {
+		if len(line) != len(token)+1 {
+			return false
+		}
+		left, right, ok := parts(line)
+		return ok && token[:len(left)] == left && token[len(left):] == right
+	})
+}
+
+// BOS is the beginning-of-sequence token, if the vocabulary has one.
+func (t *Tokenizer) BOS() (id int32, ok bool) { return t.bos, t.bos >= 0 }
+
+// EOS is the end-of-sequence token, if the vocabulary has one. Answers also end with others: see IsEnd.
+func (t *Tokenizer) EOS() (id int32, ok bool) { return t.eos, t.eos >= 0 }
+
+// IsEnd says whether a token ends an answer: the file's end-of-sequence, end-of-turn and end-of-message tokens, and those that
+// are known to do so in any vocabulary.
+func (t *Tokenizer) IsEnd(id int32) bool {
+	_, found := slices.BinarySearch(t.ends, id)
+	return found
+}
+
+// Ends are the tokens that end an answer, in ascending order.
+func (t *Tokenizer) Ends() []int32 { return slices.Clone(t.ends) }
+
+// specials finds special tokens in text: a tree of their bytes.
+type specials struct {
+	children map[byte]*specials
+	leaf     bool // a token ends here
+	id       int32
+	always   bool // it is recognised in all text, not only where control tokens are
+}
+
+// add adds a token. Of equal ones the first counts.
+func (s *specials) add(token string, id int32, always bool) {
+	if token == "" {
+		return
+	}
+	for i := range len(token) {
+		if s.children == nil {
+			s.children = map[byte]*specials{}
+		}
+		next := s.children[token[i]]
+		if next == nil {
+			next = &specials{}
+			s.children[token[i]] = next
+		}
+		s = next
+	}
+	if !s.leaf {
+		s.leaf, s.id, s.always = true, id, always
+	}
+}
+
+// find is the leftmost and there the longest token in text: its place, length and id. Without one it is len(text), 0 and no id.
+func (s *specials) find(text string, control bool) (at, length int, id int32) {
+	for at := range len(text) {
+		length, id := 0, int32(-1)
+		next := s
+		for i := at; i < len(text); i++ {
+			if next = next.children[text[i]]; next == nil {
+				break
+			}
+			if next.leaf && (control || next.always) {
+				length, id = i+1-at, next.id
+			}
+		}
+		if length > 0 {
+			return at, length, id
+		}
+	}
+	return len(text), 0, -1
+}

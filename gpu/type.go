@@ -80,12 +80,30 @@ func (t Type) info() (i typeInfo, ok bool) {
 		return typeInfo{"IQ1_M", 256, 56}, true
 	case BF16:
 		return typeInfo{"BF16", 1, 2}, true
+	case 31:
+		return typeInfo{"Q4_0_4_4", 32, 18}, true
+	case 32:
+		return typeInfo{"Q4_0_4_8", 32, 18}, true
+	case 33:
+		return typeInfo{"Q4_0_8_8", 32, 18}, true
 	case 34:
 		return typeInfo{"TQ1_0", 256, 54}, true
 	case 35:
 		return typeInfo{"TQ2_0", 256, 66}, true
+	case 36:
+		return typeInfo{"IQ4_NL_4_4", 32, 18}, true
+	case 37:
+		return typeInfo{"IQ4_NL_4_8", 32, 18}, true
+	case 38:
+		return typeInfo{"IQ4_NL_8_8", 32, 18}, true
 	case 39:
 		return typeInfo{"MXFP4", 32, 17}, true
+	case 40:
+		return typeInfo{"NVFP4", 64, 36}, true
+	case 41:
+		return typeInfo{"Q1_0", 128, 18}, true
+	case 42:
+		return typeInfo{"Q2_0", 64, 18}, true
 	}
 	return typeInfo{}, false
 }

@@ -257,7 +257,7 @@ func (r *reader) tensor(f *File, i int) (placed, error) {
 		return placed{}, err
 	}
 	t.Type = gpu.Type(number)
-	if _, known := layoutOf(t.Type); !known {
+	if BlockSize(t.Type) == 0 {
 		return placed{}, r.errorAt(at, "%s has type %d, which is not known", what, number)
 	}
 	p := placed{at: r.at}

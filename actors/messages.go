@@ -75,6 +75,9 @@ type scrub struct{ ref page.Ref }
 
 // report asks for a snapshot; answered exactly once on a channel with room for it.
 type (
-	poolReport  struct{ reply chan<- PoolReport }
+	poolReport struct {
+		reply chan<- PoolReport
+		check bool
+	}
 	schedReport struct{ reply chan<- sched.Counts }
 )

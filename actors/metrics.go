@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
 )
 
 // metrics are a node's own. Names have vLLM's stems where vLLM has the metric.
@@ -91,11 +93,52 @@ func newSnapshot(n *Node) *snapshot {
 		pages:       desc("kv_pages", "Pages by state; cached ones are read by the prefix index alone.", "state"),
 		size:        desc("kv_page_tokens", "Token slots of a page."),
 		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing.", "kind", "reason"),
-		lookups:     desc("prefix_cache_queries_total", "Tokens looked up in the prefix index, in pages."),
+		lookups:     desc("prefix_cache_queries_total", "Pages looked up in the prefix index."),
 		hits:        desc("prefix_cache_hits_total", "Pages found in the prefix index."),
 		evictions:   desc("prefix_cache_evictions_total", "Pages evicted from the prefix index."),
 		quarantined: desc("kv_quarantined_pages_total", "Pages put into quarantine."),
 	}
 }
 
-func (s *snapshot) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, ch) }
+func (s *snapshot) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined} {
+		ch <- d
+	}
+}
+
+func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	r, q, err := s.node.Report(ctx, false)
+	if err != nil {
+		return // the node is down or too busy to say; its other metrics are still told
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	c := r.Counts
+	gauge(s.running, float64(q.Running))
+	gauge(s.waiting, float64(q.Waiting))
+	gauge(s.usage, float64(c.Filling+c.Read)/float64(s.node.slab.Pages))
+	gauge(s.size, float64(s.node.layout.PageSize))
+	for _, p := range []struct {
+		state string
+		n     int
+	}{{"free", c.Free}, {"allotted", c.Allotted}, {"filling", c.Filling}, {"read", c.Read}, {"cached", c.Idle}, {"quarantined", c.Quarantined}} {
+		gauge(s.pages, float64(p.n), p.state)
+	}
+	counter(s.lookups, r.Stats.LookupPages)
+	counter(s.hits, r.Stats.HitPages)
+	counter(s.evictions, r.Stats.Evicted)
+	counter(s.quarantined, r.Stats.Bad)
+	for kind := range r.Stats.Stale {
+		for reason, n := range r.Stats.Stale[kind] {
+			if n > 0 {
+				counter(s.stale, n, kvpool.EventKind(kind).String(), kvpool.Reason(reason).String())
+			}
+		}
+	}
+}

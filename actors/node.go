@@ -195,6 +195,13 @@ func (n *Node) Health() error {
 	}
 }
 
+// Ready is nil while new requests are taken.
+func (n *Node) Ready() error {
+	n.registry.mu.Lock()
+	defer n.registry.mu.Unlock()
+	return n.registry.closed
+}
+
 // Drain refuses new requests and waits until those it has are answered, or ctx ends; it reports how many were left.
 func (n *Node) Drain(ctx context.Context) (left int, err error) {
 	n.registry.close(&request.Rejection{Limit: request.LimitClosing, Why: "The server is shutting down."})
@@ -202,7 +209,10 @@ func (n *Node) Drain(ctx context.Context) (left int, err error) {
 	case <-n.registry.idle:
 		return 0, nil
 	case <-ctx.Done():
-		return n.registry.live(), ctx.Err()
+		if left := n.registry.live(); left > 0 {
+			return left, ctx.Err()
+		}
+		return 0, nil
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *runner) stampNew() {
 				r.fail(p, ref)
 				continue
 			}
-			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), 0))
+			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderFilling(ref.Generation, p.seq.seq, p.seq.trail.hashes[at], 0))
 		}
 	}
 }
@@ -128,17 +128,16 @@ func (r *runner) checkHeaders() {
 	r.checks, r.owners = r.checks[:0], r.owners[:0]
 	for i := range r.parts {
 		p := &r.parts[i]
+		expect := kvpool.Expect{Seq: p.seq.seq, Domain: p.seq.domain, PageSize: size, Chain: p.seq.trail.hashes}
 		for at := 0; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
-			ref, filled := p.item.Pages[at], min(max(p.item.Start-at*size, 0), size)
+			ref := p.item.Pages[at]
 			if !r.node.ours(ref) {
 				r.fail(p, ref)
 				break
 			}
-			c := gpu.HeaderCheck{Page: ref.Page, AnyChecksum: true}
-			if filled == size {
-				c.Want = kvpool.SealedHeader(ref, p.seq.domain, p.seq.trail.end(at), filled, 0)
-			} else {
-				c.Want = kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), filled)
+			c := gpu.HeaderCheck{Page: ref.Page, AnyChecksum: true, Want: kvpool.HeaderFilling(ref.Generation, p.seq.seq, expect.Chain[at], 0)}
+			if at*size < p.item.Start {
+				c.Want = expect.Header(at, ref.Generation, p.item.Start)
 			}
 			r.checks, r.owners = append(r.checks, c), append(r.owners, i)
 		}
@@ -205,12 +204,12 @@ func (r *runner) closePages() {
 		for at := p.item.Start / size; at*size < end; at++ {
 			ref, filled := p.item.Pages[at], min(end-at*size, size)
 			if filled < size {
-				r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.FillingHeader(ref, p.seq.seq, p.seq.trail.begin(at), filled))
+				r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderFilling(ref.Generation, p.seq.seq, p.seq.trail.hashes[at], filled))
 				continue
 			}
-			s := kvpool.Seal{Ref: ref, Seq: p.seq.seq, Domain: p.seq.domain, Chain: p.seq.trail.end(at),
+			s := kvpool.Seal{Ref: ref, Seq: p.seq.seq, Domain: p.seq.domain, Chain: p.seq.trail.hashes[at+1],
 				Checksum: r.node.dev.Checksum(r.node.slab, ref.Page), Full: true}
-			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.SealedHeader(ref, s.Domain, s.Chain, size, s.Checksum))
+			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderSealed(ref.Generation, s.Domain, s.Chain, size, s.Checksum))
 			seals = append(seals, s)
 		}
 	}
@@ -243,7 +242,7 @@ func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
 func (r *runner) verify(checks []kvpool.Check) []int {
 	var bad []int
 	for i, c := range checks {
-		want := kvpool.SealedHeader(c.Ref, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum)
+		want := kvpool.HeaderSealed(c.Ref.Generation, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum)
 		got := r.node.dev.ReadHeader(r.node.slab, c.Ref.Page)
 		if got == want && r.node.dev.Checksum(r.node.slab, c.Ref.Page) == c.Checksum {
 			continue

@@ -18,7 +18,6 @@ type Event struct {
 	Token  sample.Result // where End is 0 and Err nil
 	End    sched.End     // the choice has ended so; 0 while it goes on
 	Err    error         // the choice has ended with this error
-	Cached int           // with the end: prompt tokens that were found in the prefix cache
 }
 
 // A Stream carries the answer to one request from the scheduler to whoever asked. The scheduler never waits for its reader: what is not
@@ -114,7 +113,7 @@ func (s *Stream) finish(choice int, end sched.End, err error, m *metrics) bool {
 	if s.open == 0 {
 		m.e2e.Observe(time.Since(s.started).Seconds())
 	}
-	s.push(Event{Choice: choice, End: end, Err: err, Cached: s.cached})
+	s.push(Event{Choice: choice, End: end, Err: err})
 	return true
 }
 
@@ -123,6 +122,13 @@ func (s *Stream) fail(err error, m *metrics) {
 	for i := range s.seqs {
 		s.finish(i, 0, err, m)
 	}
+}
+
+// Cached is how many tokens of the prompt were found in the prefix cache.
+func (s *Stream) Cached() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cached
 }
 
 func (s *Stream) setCached(choice, tokens int) {

@@ -10,12 +10,11 @@ import (
 type trail struct {
 	chain    *kvpool.Chain
 	pageSize int
-	start    page.Hash   // before the first token
-	ends     []page.Hash // ends[i] is the hash to the end of page i
+	hashes   []page.Hash // hashes[i] is the hash up to the start of page i, which is the end of page i-1
 }
 
 func newTrail(chain *kvpool.Chain, pageSize int) *trail {
-	return &trail{chain: chain, pageSize: pageSize, start: chain.Sum()}
+	return &trail{chain: chain, pageSize: pageSize, hashes: []page.Hash{chain.Sum()}}
 }
 
 // add makes tokens known, in order.
@@ -25,21 +24,10 @@ func (t *trail) add(tokens ...int32) {
 		t.chain.Add(tokens[:n])
 		tokens = tokens[n:]
 		if t.chain.Len()%t.pageSize == 0 {
-			t.ends = append(t.ends, t.chain.Sum())
+			t.hashes = append(t.hashes, t.chain.Sum())
 		}
 	}
 }
 
-// begin is the hash up to the start of page i.
-func (t *trail) begin(i int) page.Hash {
-	if i == 0 {
-		return t.start
-	}
-	return t.ends[i-1]
-}
-
-// end is the hash up to the end of page i, whose tokens must all be known.
-func (t *trail) end(i int) page.Hash { return t.ends[i] }
-
-// prefix are the hashes of the full pages that lie within the first known-1 tokens: a hit never covers the last token, whose logits are needed.
-func (t *trail) prefix(known int) []page.Hash { return t.ends[:(known-1)/t.pageSize] }
+// prefix are the hashes to the ends of the full pages that lie within the first known-1 tokens: a hit never covers the last token, whose logits are needed.
+func (t *trail) prefix(known int) []page.Hash { return t.hashes[1 : 1+(known-1)/t.pageSize] }

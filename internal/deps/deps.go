@@ -15,6 +15,7 @@ import (
 	_ "github.com/gpustack/gguf-parser-go"
 	_ "github.com/openai/openai-go/v3"
 	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/prometheus/client_golang/prometheus/testutil"
 	_ "github.com/schollz/progressbar/v3"
 	_ "go.uber.org/goleak"
 	_ "go.uber.org/zap"

@@ -37,7 +37,7 @@ func (a *allotment) allotted(refs []page.Ref) {
 	}
 }
 
-// spend takes a page from the hand for q, out of its reserve if it has one.
+// spend takes a page from the hand for q's table, out of its reserve if it has one.
 func (a *allotment) spend(q *sequence) page.Ref {
 	if q.reserved > 0 {
 		q.reserved--
@@ -48,6 +48,7 @@ func (a *allotment) spend(q *sequence) page.Ref {
 	end := len(a.hand) - 1
 	ref := a.hand[end]
 	a.hand = a.hand[:end]
+	a.inTables++
 	return ref
 }
 

@@ -12,7 +12,6 @@ type tenant struct {
 	queue   queue
 	live    int    // sequences that have not ended
 	counter int    // weighted tokens served
-	rank    uint64 // order of first asking: decides between equal counters
 	at      [2]int // place in the heaps: index+1, 0 is absent
 }
 
@@ -22,7 +21,6 @@ type tenant struct {
 // the last who did: time not asked for is not saved up (Sheng et al., Fairness in Serving Large Language Models, OSDI 2024, algorithm 2).
 type tenants struct {
 	byName map[string]*tenant
-	ranks  uint64
 	live   int // sequences of all tenants that have not ended
 
 	waiting tenantHeap // tenants with something in their queue
@@ -38,8 +36,7 @@ func newTenants() tenants {
 func (ts *tenants) ask(name string) *tenant {
 	t := ts.byName[name]
 	if t == nil {
-		ts.ranks++
-		t = &tenant{name: name, rank: ts.ranks}
+		t = &tenant{name: name}
 		ts.byName[name] = t
 	}
 	ts.idle.remove(t)
@@ -81,12 +78,16 @@ func (ts *tenants) wait(q *sequence) {
 	t := q.tenant
 	if t.queue.len == 0 {
 		t.counter = max(t.counter, ts.floor())
-		ts.waiting.push(t)
 	}
 	if t.queue.tail != nil && t.queue.tail.arrival < q.arrival {
 		t.queue.push(q)
 	} else {
 		t.queue.insertByArrival(q)
+	}
+	if t.queue.len == 1 {
+		ts.waiting.push(t)
+	} else {
+		ts.waiting.fix(t) // it may have another head
 	}
 }
 
@@ -105,6 +106,8 @@ func (ts *tenants) remove(q *sequence) {
 	if t.queue.len == 0 {
 		ts.waiting.remove(t)
 		ts.last = t
+	} else {
+		ts.waiting.fix(t)
 	}
 }
 
@@ -120,11 +123,12 @@ type tenantHeap struct {
 	items []*tenant
 }
 
+// before: the smaller counter; of equal ones, whose head has waited longer.
 func (t *tenant) before(u *tenant) bool {
-	if t.counter != u.counter {
+	if t.counter != u.counter || t.queue.len == 0 || u.queue.len == 0 {
 		return t.counter < u.counter
 	}
-	return t.rank < u.rank
+	return t.queue.head.arrival < u.queue.head.arrival
 }
 
 func (h *tenantHeap) put(i int, t *tenant) {

@@ -11,6 +11,10 @@ import (
 // None is the ID of a [Result] for a row without any finite logit: the model's output cannot be used.
 const None int32 = -1
 
+// keepCandidates is how much scratch a sampler keeps between tokens (256 KiB). There are as many samplers as running sequences, and the
+// few tokens of a flat distribution that need more are slow for other reasons.
+const keepCandidates = 8192
+
 // Result is what [Sampler.Sample] chose.
 type Result struct {
 	ID      int32              // the token, or None
@@ -114,8 +118,8 @@ func (s *Sampler) Accept(id int32) {
 // Sample chooses the token at the given position of the sequence (prompt tokens count) from a row of logits.
 // The same position gives the same token again; nothing is remembered until Accept.
 //
-// Logits are changed while Sample runs and are as they came when it returns, so choices that share a prompt can share its row. Nothing is
-// allocated once the sampler's scratch has grown, except a Result's Top.
+// Logits are changed while Sample runs and are as they came when it returns, so choices that share a prompt can share its row. Once its
+// scratch has grown, greedy sampling and a plain temperature allocate nothing but a Result's Top.
 //
 // Preconditions:
 //   - len(logits) is the size of the vocabulary
@@ -133,6 +137,9 @@ func (s *Sampler) Sample(logits []float32, position int) Result {
 	s.adjust(logits)
 	id := s.choose(logits, position)
 	s.restore(logits)
+	if cap(s.candidates) > keepCandidates {
+		s.candidates, s.room = nil, nil
+	}
 
 	if id == None {
 		return Result{ID: None}

@@ -256,24 +256,20 @@ func TestGreedyContinuationIsThatOfTheReference(t *testing.T) {
 }
 
 func TestChunksPagesAndThreadsChangeNoBit(t *testing.T) {
+	variants := []struct {
+		threads, pageSize int
+		chunks            []int
+	}{{1, 64, []int{1}}, {3, 16, []int{7}}, {2, 32, []int{13, 1, 30, 2}}, {3, 128, []int{40, 100}}}
 	for _, g := range goldenFiles(t) {
 		t.Run(g.name, func(t *testing.T) {
 			for _, kv := range []gpu.Type{gpu.F32, gpu.F16} {
-				tokens := g.sequence()
-				var want [][]float32
-				for _, threads := range []int{1, 3} {
+				run := func(threads, pageSize int, chunks ...int) [][]float32 {
 					m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), threads, Options{})
-					for _, pageSize := range []int{16, 64} {
-						run := func(sizes ...int) [][]float32 {
-							return newSequence(t, m, pageSize, kv, 128).extendInChunks(t, tokens, sizes...)
-						}
-						if want == nil {
-							want = run(len(tokens))
-						}
-						for _, sizes := range [][]int{{len(tokens)}, {1}, {7}, {13, 1, 30, 2}} {
-							mustEqualBits(t, fmt.Sprintf("%v cache, %d threads, pages of %d, chunks of %v", kv, threads, pageSize, sizes), run(sizes...), want)
-						}
-					}
+					return newSequence(t, m, pageSize, kv, 128).extendInChunks(t, g.sequence(), chunks...)
+				}
+				want := run(1, 16, 128)
+				for _, v := range variants {
+					mustEqualBits(t, fmt.Sprintf("%v cache, %+v", kv, v), run(v.threads, v.pageSize, v.chunks...), want)
 				}
 			}
 		})

@@ -14,6 +14,9 @@ type Device struct {
 	pool    *pool
 	scratch []scratch // one a worker
 
+	// worthSharing is the cost from which on an operation is spread over the workers: what is done faster than a thread wakes stays on the calling one.
+	worthSharing int
+
 	// The operations, kept so that one costs no allocation.
 	matMul    matMulTask
 	attention attentionTask
@@ -46,7 +49,7 @@ func New(threads int) (*Device, error) {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{kernels: goKernels(), pool: newPool(threads), scratch: make([]scratch, threads)}, nil
+	return &Device{kernels: goKernels(), pool: newPool(threads), scratch: make([]scratch, threads), worthSharing: 32 << 10}, nil
 }
 
 func (d *Device) Name() string      { return "cpu" }
@@ -57,10 +60,9 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// run does all blocks of t. cost is the number of multiplications or so in all of them: what is done faster than a thread wakes stays on this one.
+// run does all blocks of t. cost is the number of multiplications or so in all of them.
 func (d *Device) run(t task, blocks, cost int) {
-	const worthSharing = 32 << 10
-	if cost < worthSharing {
+	if cost < d.worthSharing {
 		for i := range blocks {
 			t.do(0, i)
 		}

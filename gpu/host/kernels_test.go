@@ -1,0 +1,249 @@
+package host
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+)
+
+// twinHalfToFloat reads sign, exponent and mantissa as IEEE 754 defines them.
+func twinHalfToFloat(h uint16) float64 {
+	sign := 1.0
+	if h&0x8000 != 0 {
+		sign = -1
+	}
+	exponent, mantissa := int(h>>10&31), float64(h&0x3ff)
+	switch exponent {
+	case 0:
+		return math.Copysign(math.Ldexp(mantissa, -24), sign)
+	case 31:
+		if mantissa != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+mantissa, exponent-25)
+}
+
+// twinFloatToHalf searches among all halves of the right sign for the nearest; of two equally near the one with an even mantissa.
+func twinFloatToHalf(f float32) uint16 {
+	var sign uint16
+	if math.Signbit(float64(f)) {
+		sign = 0x8000
+	}
+	x := math.Abs(float64(f))
+	if math.IsNaN(x) {
+		return sign | 0x7e00
+	}
+	low, high := uint16(0), uint16(0x7c00) // the largest half <= x lies in [low, high]
+	for low < high {
+		middle := low + (high-low+1)/2
+		if twinHalfToFloat(middle) <= x {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	if low >= 0x7c00 {
+		return sign | 0x7c00
+	}
+	below, above := twinHalfToFloat(low), twinHalfToFloat(low+1)
+	if low+1 == 0x7c00 {
+		above = 65536 // where the next half would be: what is nearer to it becomes infinity
+	}
+	if x-below > above-x || x-below == above-x && low&1 == 1 {
+		low++
+	}
+	return sign | low
+}
+
+func TestEveryHalfConvertsExactly(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		got, want := halfToFloat(h), twinHalfToFloat(h)
+		if math.IsNaN(want) {
+			if got == got || floatToHalf(got)&0x7e00 != 0x7e00 {
+				t.Fatalf("%#04x is not a number, but became %v and %#04x again", h, got, floatToHalf(got))
+			}
+			continue
+		}
+		if float64(got) != want || math.Signbit(float64(got)) != math.Signbit(want) {
+			t.Fatalf("%#04x is %v, want %v", h, got, want)
+		}
+		if back := floatToHalf(got); back != h {
+			t.Fatalf("%#04x came back as %#04x", h, back)
+		}
+	}
+}
+
+func TestFloatsRoundToTheNearestHalf(t *testing.T) {
+	check := func(t tester, f float32) {
+		if got, want := floatToHalf(f), twinFloatToHalf(f); got != want && f == f {
+			t.Fatalf("%v (%#08x) became %#04x, want %#04x", f, math.Float32bits(f), got, want)
+		}
+	}
+	for h := range uint16(0x7c00) { // every border between two halves, and its neighbours
+		border := float32((twinHalfToFloat(h) + math.Min(twinHalfToFloat(h+1), 65536)) / 2)
+		for _, f := range []float32{border, math.Nextafter32(border, 0), math.Nextafter32(border, 1e9)} {
+			check(t, f)
+			check(t, -f)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { check(t, math.Float32frombits(rapid.Uint32().Draw(t, "bits"))) })
+}
+
+func TestRowsOfHalvesConvertLikeSingleOnes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		halves := rapid.SliceOfN(rapid.Uint16Range(0, 0x7bff), 0, 20).Draw(t, "halves")
+		var data []byte
+		var want []float32
+		for _, h := range halves {
+			data = binary.LittleEndian.AppendUint16(data, h)
+			want = append(want, float32(twinHalfToFloat(h)))
+		}
+		got, back := make([]float32, len(halves)), make([]byte, len(data))
+		decodeHalf(got, data)
+		mustEqualBits(t, "decoded", got, want)
+		encodeHalf(back, got)
+		if string(back) != string(data) {
+			t.Fatalf("encoded %x, want %x", back, data)
+		}
+	})
+}
+
+// twinElement decodes element i of a row as the format's definition says.
+func twinElement(t gpu.Type, row []byte, i int) float32 {
+	half := func(b []byte) float32 { return float32(twinHalfToFloat(binary.LittleEndian.Uint16(b))) }
+	switch t {
+	case gpu.F32:
+		return math.Float32frombits(binary.LittleEndian.Uint32(row[4*i:]))
+	case gpu.F16:
+		return half(row[2*i:])
+	case gpu.BF16:
+		return math.Float32frombits(uint32(binary.LittleEndian.Uint16(row[2*i:])) << 16)
+	case gpu.Q8_0:
+		block := row[i/32*34:]
+		return float32(int8(block[2+i%32])) * half(block)
+	case gpu.Q4_0:
+		block := row[i/32*18:]
+		q := block[2+i%16] & 15
+		if i%32 >= 16 {
+			q = block[2+i%16] >> 4
+		}
+		return float32(int(q)-8) * half(block)
+	}
+	panic("no such type")
+}
+
+func twinDecode(t gpu.Type, data []byte, rows, cols int) []float32 {
+	rowBytes := len(data) / rows
+	out := make([]float32, 0, rows*cols)
+	for r := range rows {
+		for i := range cols {
+			out = append(out, twinElement(t, data[r*rowBytes:(r+1)*rowBytes], i))
+		}
+	}
+	return out
+}
+
+func TestDecodersAgreeWithTheirFormats(t *testing.T) {
+	k := goKernels()
+	rapid.Check(t, func(t *rapid.T) {
+		typ, cols := drawType(t)
+		data := newSource(t).encoded(typ, cols)
+		got := make([]float32, cols)
+		k.dequantise[typ](got, data)
+		mustEqualBits(t, typ.String(), got, twinDecode(typ, data, 1, cols))
+	})
+}
+
+func TestDotAddsInItsOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 70).Draw(t, "n")
+		s := newSource(t)
+		a, b := s.floats(n), s.floats(n)
+		var lanes [8]float32
+		exact := 0.0
+		for i := range a {
+			lanes[i%8] += float32(a[i] * b[i])
+			exact += float64(a[i]) * float64(b[i])
+		}
+		for half := 4; half > 0; half /= 2 {
+			for i := range half {
+				lanes[i] += lanes[i+half]
+			}
+		}
+		mustEqualBits(t, "dot", []float32{dot(a, b)}, lanes[:1])
+		mustBeClose(t, "dot", []float32{dot(a, b)}, []float64{exact}, 1e-4)
+	})
+}
+
+func TestDotsIsADotForEachRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, rows, stride := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "rows"), rapid.IntRange(1, 3).Draw(t, "stride")
+		s := newSource(t)
+		a, b := s.floats(n), s.floats(n*rows)
+		got, want := make([]float32, rows*stride), make([]float32, rows*stride)
+		for i := range rows {
+			want[i*stride] = dot(a, b[i*n:(i+1)*n])
+		}
+		dots(got, stride, a, b)
+		mustEqualBits(t, "dots", got, want)
+	})
+}
+
+func TestMixAddsRowsOneAfterTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, rows := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(0, 20).Draw(t, "rows")
+		s := newSource(t)
+		got, p, v := s.floats(n), s.floats(rows), s.floats(n*rows)
+		want := append([]float32(nil), got...)
+		for r := range rows {
+			for i := range n {
+				want[i] += float32(p[r] * v[r*n+i])
+			}
+		}
+		mix(got, p, v)
+		mustEqualBits(t, "mix", got, want)
+	})
+}
+
+func TestExpIsWithinOneUnitInTheLastPlace(t *testing.T) {
+	for _, x := range []float32{0, 1, -1, 88.72283, 88.722839, 89, 1000, -87.33, -103.9, -104, -1000, 0x1p-30, float32(math.Inf(1)), float32(math.Inf(-1))} {
+		if got, want := exp(x), float32(math.Exp(float64(x))); got != want {
+			t.Errorf("exp(%v) = %v, want %v", x, got, want)
+		}
+	}
+	if got := exp(float32(math.NaN())); got == got {
+		t.Errorf("exp(NaN) = %v", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float32Range(-110, 95).Draw(t, "x")
+		want := float32(math.Exp(float64(x)))
+		if got := exp(x); got != want && got != math.Nextafter32(want, 0) && got != math.Nextafter32(want, float32(math.Inf(1))) {
+			t.Fatalf("exp(%v) = %v, want %v", x, got, want)
+		}
+	})
+}
+
+func TestSoftmaxWeights(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := newSource(t).floats(rapid.IntRange(1, 50).Draw(t, "n"))
+		highest, wantSum := math.Inf(-1), 0.0
+		for _, v := range x {
+			highest = max(highest, float64(v))
+		}
+		want := make([]float64, len(x))
+		for i, v := range x {
+			want[i] = math.Exp(float64(v) - highest)
+			wantSum += want[i]
+		}
+		sum := softmax(x)
+		mustBeClose(t, "weights", x, want, 1e-6)
+		mustBeClose(t, "sum", []float32{sum}, []float64{wantSum}, 1e-6)
+	})
+}

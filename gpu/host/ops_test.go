@@ -1,0 +1,165 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+)
+
+func TestMatMulIsTheProduct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ, cols := drawType(t)
+		rows, outs := rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(1, 50).Draw(t, "outs")
+		s := newSource(t)
+		x, data := s.floats(rows*cols), s.encoded(typ, outs*cols)
+		weights := twinDecode(typ, data, outs, cols)
+		var bias []float32
+		if rapid.Bool().Draw(t, "bias") {
+			bias = s.floats(outs)
+		}
+		want := make([]float64, rows*outs)
+		for r := range rows {
+			for o := range outs {
+				for i := range cols {
+					want[r*outs+o] += float64(x[r*cols+i]) * float64(weights[o*cols+i])
+				}
+				if bias != nil {
+					want[r*outs+o] += float64(bias[o])
+				}
+			}
+		}
+		d := newDevice(t, 2)
+		mustBeClose(t, "product", matMul(t, d, typ, x, rows, cols, data, outs, bias), want, 1e-4)
+	})
+}
+
+func matMul(t tester, d *Device, typ gpu.Type, x []float32, rows, cols int, data []byte, outs int, bias []float32) []float32 {
+	t.Helper()
+	out := newMatrix(t, d, rows, outs, nil)
+	var b *gpu.Weight
+	if bias != nil {
+		w := load(t, d, gpu.F32, 1, outs, bytesFrom(bias))
+		b = &w
+	}
+	d.MatMul(out, newMatrix(t, d, rows, cols, x), load(t, d, typ, outs, cols, data), b)
+	return elementsOf(out)
+}
+
+func TestMatMulOfARowDoesNotDependOnItsBatchOrTheThreads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ, cols := drawType(t)
+		rows, outs := rapid.IntRange(1, 20).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "outs")
+		s := newSource(t)
+		x, data, bias := s.floats(rows*cols), s.encoded(typ, outs*cols), s.floats(outs)
+		want := matMul(t, newDevice(t, 1), typ, x, rows, cols, data, outs, bias)
+		for threads := 2; threads <= 3; threads++ {
+			mustEqualBits(t, fmt.Sprintf("%d threads", threads), matMul(t, newDevice(t, threads), typ, x, rows, cols, data, outs, bias), want)
+		}
+		r := rapid.IntRange(0, rows-1).Draw(t, "row")
+		alone := matMul(t, newDevice(t, 2), typ, x[r*cols:(r+1)*cols], 1, cols, data, outs, bias)
+		mustEqualBits(t, "row alone", alone, want[r*outs:(r+1)*outs])
+	})
+}
+
+func TestMatMulGoesThroughLongRowsInChunks(t *testing.T) {
+	const rows, cols, outs = 5, 16 << 10, 3 // more activations than chunkFloats
+	s := &source{1}
+	x, data := s.floats(rows*cols), s.encoded(gpu.Q8_0, outs*cols)
+	d := newDevice(t, 2)
+	together := matMul(t, d, gpu.Q8_0, x, rows, cols, data, outs, nil)
+	for r := range rows {
+		alone := matMul(t, d, gpu.Q8_0, x[r*cols:(r+1)*cols], 1, cols, data, outs, nil)
+		mustEqualBits(t, "row", together[r*outs:(r+1)*outs], alone)
+	}
+}
+
+func TestRowOperations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, cols := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "cols")
+		s := newSource(t)
+		x, y, w := s.floats(rows*cols), s.floats(rows*cols), s.floats(cols)
+		const eps = 1e-5
+		sum, norm, gated := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+		for r := range rows {
+			square := 0.0
+			for i := range cols {
+				a := float64(x[r*cols+i])
+				square += a * a
+			}
+			for i := range cols {
+				a, b := float64(x[r*cols+i]), float64(y[r*cols+i])
+				sum[r*cols+i] = a + b
+				norm[r*cols+i] = a / math.Sqrt(square/float64(cols)+eps) * float64(w[i])
+				gated[r*cols+i] = a / (1 + math.Exp(-a)) * b
+			}
+		}
+		one, several := newDevice(t, 1), newDevice(t, 3)
+		for name, op := range map[string]struct {
+			do   func(d *Device, x, y gpu.Matrix)
+			want []float64
+		}{
+			"add":    {func(d *Device, x, y gpu.Matrix) { d.Add(x, y) }, sum},
+			"swiglu": {func(d *Device, x, y gpu.Matrix) { d.SwiGLU(x, y) }, gated},
+			"norm":   {func(d *Device, x, _ gpu.Matrix) { d.RMSNorm(x, x, load(t, d, gpu.F32, 1, cols, bytesFrom(w)), eps) }, norm},
+			"norm of": {func(d *Device, x, y gpu.Matrix) {
+				copy(floats(y), floats(x))
+				d.RMSNorm(x, y, load(t, d, gpu.F32, 1, cols, bytesFrom(w)), eps)
+			}, norm},
+		} {
+			a := newMatrix(t, one, rows, cols, x)
+			op.do(one, a, newMatrix(t, one, rows, cols, y))
+			mustBeClose(t, name, elementsOf(a), op.want, 1e-5)
+			b := newMatrix(t, several, rows, cols, x)
+			op.do(several, b, newMatrix(t, several, rows, cols, y))
+			mustEqualBits(t, name, elementsOf(b), elementsOf(a))
+		}
+	})
+}
+
+func TestEmbedGatherAndDownloadTakeTheRowsAskedFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ, cols := drawType(t)
+		vocab := rapid.IntRange(1, 20).Draw(t, "vocab")
+		ids := rapid.SliceOfN(rapid.Int32Range(0, int32(vocab-1)), 1, 30).Draw(t, "ids")
+		picks := rapid.SliceOfN(rapid.Int32Range(0, int32(len(ids)-1)), 1, 30).Draw(t, "picks")
+		data := newSource(t).encoded(typ, vocab*cols)
+		table := twinDecode(typ, data, vocab, cols)
+		d := newDevice(t, 2)
+		x, y := newMatrix(t, d, len(ids), cols, nil), newMatrix(t, d, len(picks), cols, nil)
+		d.Embed(x, load(t, d, typ, vocab, cols, data), ids)
+		d.Gather(y, x, picks)
+		row := make([]float32, cols)
+		for i, p := range picks {
+			d.Download(row, y, i, 1)
+			mustEqualBits(t, "row", row, table[int(ids[p])*cols:(int(ids[p])+1)*cols])
+		}
+	})
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	const rows, width = 4, 64
+	s := &source{1}
+	d := newDevice(t, 2)
+	x, y := newMatrix(t, d, rows, width, s.floats(rows*width)), newMatrix(t, d, rows, width, s.floats(rows*width))
+	w, norm := load(t, d, gpu.Q8_0, width, width, s.encoded(gpu.Q8_0, width*width)), load(t, d, gpu.F32, 1, width, bytesFrom(s.floats(width)))
+	c := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 2, HeadDim: 32, PageSize: 16, Type: gpu.F16}, 32)
+	k, v := newMatrix(t, d, rows, width, s.floats(rows*width)), newMatrix(t, d, rows, width, s.floats(rows*width))
+	positions := []gpu.Row{{Pos: 14}, {Pos: 15}, {Pos: 16}, {Pos: 17}}
+	tables := gpu.Tables{c.table}
+	rope := gpu.Rope{Freqs: []float64{1, 0.5}, Scale: 1}
+	allocs := testing.AllocsPerRun(50, func() {
+		d.RMSNorm(y, x, norm, 1e-5)
+		d.MatMul(x, y, w, nil)
+		d.RopeStore(x, k, v, rope, c.slab, 0, positions, tables)
+		d.Attention(y, x, c.slab, 0, positions, tables, 0.1)
+		d.SwiGLU(x, y)
+		d.Add(x, y)
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations a pass", allocs)
+	}
+}

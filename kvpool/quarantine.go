@@ -1,8 +1,6 @@
 package kvpool
 
-import (
-	"github.com/kvasir-engine/kvasir/kvpool/page"
-)
+import "github.com/kvasir-engine/kvasir/kvpool/page"
 
 // badPage takes the runner's word that a page in seq's table does not hold what it must.
 func (l *Ledger) badPage(ref page.Ref, seq page.Seq) {
@@ -21,7 +19,7 @@ func (l *Ledger) badPage(ref page.Ref, seq page.Seq) {
 // quarantine takes a bad page out of use: nobody can gain it any more, and every sequence that owns it must end with an error. They keep it until they are
 // released, since a step that reads it may be running. The reporter (none: nobody) knows already and is not told.
 //
-// Preconditions: the page is Filling or Resident.
+// Preconditions: the page is Filling or Resident, and has an owner by name: it is scrubbed when the last of these lets go.
 func (l *Ledger) quarantine(i page.Index, reporter int32) {
 	s := &l.pages[i]
 	wasSealed := s.state == Resident
@@ -33,9 +31,6 @@ func (l *Ledger) quarantine(i page.Index, reporter int32) {
 	}
 	if wasSealed {
 		l.distrust(s.domain, s.proved)
-	}
-	if s.edges == none {
-		l.scrub(i)
 	}
 }
 

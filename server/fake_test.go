@@ -143,8 +143,14 @@ func sameJSON(t *testing.T, got, want string) {
 	}
 }
 
+// fataler is a *testing.T or a *rapid.T.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // errorOf reads an error body, which must be whole.
-func errorOf(t testing.TB, body []byte) errorDetail {
+func errorOf(t fataler, body []byte) errorDetail {
 	t.Helper()
 	var e errorBody
 	dec := json.NewDecoder(bytes.NewReader(body))

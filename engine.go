@@ -196,22 +196,47 @@ func (e *Engine) Ready() error { return e.node.Ready() }
 // Failed is closed if a part of the engine fails. All requests have been told then; open another Engine to go on.
 func (e *Engine) Failed() <-chan struct{} { return e.node.Failed() }
 
-// Handler is the OpenAI-compatible HTTP API, with /health, /ready and /metrics.
-func (e *Engine) Handler() http.Handler {
-	return server.New(e, server.Config{Logger: e.log, Gatherer: e.registry})
+// Handler is the OpenAI-compatible HTTP API, with /health, /ready and /metrics. Without options it answers everyone, as tenant "default".
+func (e *Engine) Handler(opts ...HandlerOption) http.Handler {
+	cfg := server.Config{Logger: e.log, Gatherer: e.registry, Registerer: e.registry}
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	return server.New(e, cfg)
+}
+
+// A HandlerOption says how Handler differs from what it is without.
+type HandlerOption func(*server.Config)
+
+// APIKeys are the keys that may call /v1/..., each with the tenant it speaks for.
+type APIKeys = server.Keys
+
+// LoadAPIKeys reads a file with one key a line: "KEY" or "KEY TENANT". Empty lines and what follows a # are skipped.
+func LoadAPIKeys(path string) (*APIKeys, error) { return server.LoadKeys(path) }
+
+// WithAPIKeys lets only those call /v1/... who send one of keys.
+func WithAPIKeys(keys *APIKeys) HandlerOption {
+	return func(c *server.Config) { c.APIKeys = keys }
+}
+
+// WithCORSOrigin lets pages of this origin ("https://example.com", or "*" for any) call the API from a browser.
+func WithCORSOrigin(origin string) HandlerOption {
+	return func(c *server.Config) { c.CORSOrigin = origin }
 }
 
 // Registry has the engine's metrics.
 func (e *Engine) Registry() *prometheus.Registry { return e.registry }
 
-// Shutdown refuses new requests, waits for those under way until ctx ends, and closes the engine. The error says how many were cut off.
-func (e *Engine) Shutdown(ctx context.Context) error {
-	left, err := e.node.Drain(ctx)
-	if err != nil {
-		err = fmt.Errorf("kvasir: %d sequences were cut off: %w", left, err)
+// Drain refuses new requests and waits for those under way until ctx ends. The error says how many sequences are left then. Nobody is cut off before Close.
+func (e *Engine) Drain(ctx context.Context) error {
+	if left, err := e.node.Drain(ctx); err != nil {
+		return fmt.Errorf("kvasir: %d sequences had not ended: %w", left, err)
 	}
-	return errors.Join(err, e.Close())
+	return nil
 }
+
+// Shutdown is Drain, then Close.
+func (e *Engine) Shutdown(ctx context.Context) error { return errors.Join(e.Drain(ctx), e.Close()) }
 
 // Close ends all requests with ErrClosed and frees everything. Closing twice is harmless.
 func (e *Engine) Close() error { return e.release() }
@@ -233,4 +258,13 @@ func (e *Engine) release() error {
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// CPUKernels names the set of kernels that engines on this machine compute with.
+func CPUKernels() (string, error) {
+	dev, err := host.New(1)
+	if err != nil {
+		return "", err
+	}
+	return dev.KernelSet(), dev.Close()
 }

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/kvasir-engine/kvasir"
+)
+
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+	// lastBytes is how long clients have to take what is left of their answers once all of these are computed.
+	lastBytes = 10 * time.Second
+)
+
+type serveCmd struct {
+	engineFlags `group:"Engine"`
+
+	Host string `group:"HTTP" default:"127.0.0.1" placeholder:"ADDRESS" help:"Address to listen at; 0.0.0.0 or :: is every one (default: 127.0.0.1)."`
+	// Kubernetes sets KVASIR_PORT=tcp://... beside every Service named kvasir.
+	Port         int           `group:"HTTP" default:"8080" env:"KVASIR_HTTP_PORT" placeholder:"PORT" help:"Port to listen at; 0 picks a free one (default: 8080)."`
+	APIKeys      string        `group:"HTTP" name:"api-keys" placeholder:"FILE" help:"File with the API keys that are let in, one a line: KEY or KEY TENANT (default: everyone is let in)."`
+	CORSOrigin   string        `group:"HTTP" name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose web pages may call the API, or * (default: none)."`
+	DrainTimeout time.Duration `group:"HTTP" default:"30s" placeholder:"TIME" help:"How long answers may go on after SIGTERM or Ctrl-C (default: 30s)."`
+
+	logFlags `group:"Log"`
+}
+
+// Run serves until a signal comes or the engine fails.
+func (c *serveCmd) Run(a *app) error {
+	cfg, err := c.config(64)
+	if err != nil {
+		return err
+	}
+	if err := check(bound{"port", float64(c.Port), 0, 65535}); err != nil {
+		return err
+	}
+	if c.DrainTimeout < 0 {
+		return usage("--drain-timeout is %v; it must be 0s or more", c.DrainTimeout)
+	}
+	log, err := c.logger(a.err)
+	if err != nil {
+		return err
+	}
+	cfg.Logger = log
+	var opts []kvasir.HandlerOption
+	if c.APIKeys != "" {
+		keys, err := kvasir.LoadAPIKeys(c.APIKeys)
+		if err != nil {
+			return fmt.Errorf("--api-keys: %w", err)
+		}
+		opts = append(opts, kvasir.WithAPIKeys(keys))
+	}
+	if c.CORSOrigin != "" {
+		opts = append(opts, kvasir.WithCORSOrigin(c.CORSOrigin))
+	}
+	l, err := c.listen()
+	if err != nil {
+		return err
+	}
+	s := newServing(l, log, c.DrainTimeout)
+	if c.APIKeys == "" && !loopback(l.Addr()) {
+		log.Warn("everyone who reaches this address is let in; --api-keys says who may", zap.Stringer("address", l.Addr()))
+	}
+	// Two: a second signal must not be lost while the first is worked on.
+	signals := make(chan os.Signal, 2)
+	a.notify(signals, os.Interrupt, syscall.SIGTERM)
+	return s.run(a, cfg, opts, signals)
+}
+
+// listen takes the port before anything slow is done.
+func (c *serveCmd) listen() (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port)))
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--port %d is taken: another program listens at %s; name another port, or 0 for a free one", c.Port, c.Host)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("--port %d may not be used by this user; take one over 1023", c.Port)
+	}
+	return nil, fmt.Errorf("--host %s: cannot listen there: %w", c.Host, err)
+}
+
+func loopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// serving is a server's life: loading, serving, draining.
+type serving struct {
+	log     *zap.Logger
+	drain   time.Duration
+	url     string
+	http    *http.Server
+	handler atomic.Pointer[http.Handler] // nil while the engine is loading
+	stopped chan error                   // why the HTTP server stopped
+}
+
+// newServing answers connections from now on: with 503 until there is an engine.
+func newServing(l net.Listener, log *zap.Logger, drain time.Duration) *serving {
+	s := &serving{log: log, drain: drain, url: "http://" + l.Addr().String(), stopped: make(chan error, 1)}
+	s.http = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          zap.NewStdLog(log),
+	}
+	go func() { s.stopped <- s.http.Serve(l) }()
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := s.handler.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	io.WriteString(w, `{"error":{"message":"the model is being loaded","type":"server_error","param":null,"code":"loading"}}`+"\n")
+}
+
+func (s *serving) run(a *app, cfg kvasir.Config, opts []kvasir.HandlerOption, signals <-chan os.Signal) error {
+	defer s.http.Close()
+	s.log.Info("loading; requests are answered with 503 until this is done", zap.String("url", s.url))
+	eng, err := s.load(a, cfg, signals)
+	if err != nil || eng == nil {
+		return err
+	}
+	h := eng.Handler(opts...)
+	s.handler.Store(&h)
+	m := eng.Model()
+	s.log.Info("serving", zap.String("url", s.url), zap.String("model", m.Name), zap.Int("context", m.ContextLength))
+
+	select {
+	case sig := <-signals:
+		return s.shutdown(eng, sig, signals)
+	case <-eng.Failed():
+		return s.failed(eng)
+	case err := <-s.stopped:
+		return errors.Join(fmt.Errorf("the HTTP server stopped: %w", err), eng.Close())
+	}
+}
+
+// load opens the engine. Without an engine and an error, a signal came first.
+func (s *serving) load(a *app, cfg kvasir.Config, signals <-chan os.Signal) (engine, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	type opened struct {
+		eng engine
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		eng, err := a.load(ctx, cfg)
+		done <- opened{eng, err}
+	}()
+	select {
+	case o := <-done:
+		return o.eng, o.err
+	case sig := <-signals:
+		s.log.Info("stopped while loading", zap.Stringer("signal", sig))
+		return nil, nil
+	case err := <-s.stopped:
+		return nil, fmt.Errorf("the HTTP server stopped: %w", err)
+	}
+}
+
+// shutdown lets the answers under way end, and returns as soon as another signal comes.
+func (s *serving) shutdown(eng engine, sig os.Signal, signals <-chan os.Signal) error {
+	s.log.Info("draining: new requests are refused; a second signal ends at once", zap.Stringer("signal", sig), zap.Duration("drain_timeout", s.drain))
+	done := make(chan error, 1)
+	go func() { done <- s.end(eng) }()
+	select {
+	case err := <-done:
+		if err == nil {
+			s.log.Info("drained: every answer was finished")
+		}
+		return err
+	case sig := <-signals:
+		return fmt.Errorf("%v: ended at once; answers under way were cut off", sig)
+	case <-eng.Failed():
+		return s.failed(eng)
+	}
+}
+
+// end drains the engine while HTTP still answers, if only to refuse, then ends HTTP, then closes the engine.
+func (s *serving) end(eng engine) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.drain)
+	defer cancel()
+	err := eng.Drain(ctx)
+	if err != nil {
+		err = fmt.Errorf("--drain-timeout of %v is over and answers were cut off: %w", s.drain, err)
+		err = errors.Join(err, eng.Close()) // tells the requests that are left
+	}
+	return errors.Join(err, s.endHTTP(), eng.Close())
+}
+
+// endHTTP lets the clients take the last bytes of their answers.
+func (s *serving) endHTTP() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastBytes)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return fmt.Errorf("clients that did not read their answers were cut off: %w", errors.Join(err, s.http.Close()))
+	}
+	return nil
+}
+
+// failed ends the process's life after a part of the engine failed: its supervisor starts another, with fresh memory. The engine is not closed, since nobody
+// knows what still works in it; what it holds ends with the process.
+func (s *serving) failed(eng engine) error {
+	err := fmt.Errorf("%w; start kvasir again", eng.Health())
+	s.log.Error("the engine failed", zap.Error(eng.Health()))
+	return errors.Join(err, s.endHTTP())
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// suspendProcess does nothing: this system has no Ctrl-Z.
+func suspendProcess() {}

@@ -119,10 +119,13 @@ func (w *writer) end(ev actors.Event, cached int) (t Token, show bool) {
 		return t, false
 	}
 	out, hit := w.stops.Push(w.dec.Flush())
+	if !hit {
+		var rest string
+		rest, hit = w.stops.Flush()
+		out += rest
+	}
 	if hit {
 		t.Finish = FinishStop
-	} else {
-		out += w.stops.Flush()
 	}
 	t.Text = out
 	return t, true
@@ -235,8 +238,8 @@ func (e *Engine) conversation(messages []Message) ([]int32, error) {
 			ids = append(ids, e.tok.Encode(p.Text, !p.Content, false)...)
 		}
 	}
-	if bos, ok := e.tok.BOS(); ok && e.tok.AddBOS() && (len(ids) == 0 || ids[0] != bos) {
-		ids = append([]int32{bos}, ids...)
+	if bos := e.tok.Encode("", false, true); len(bos) > 0 && (len(ids) == 0 || ids[0] != bos[0]) {
+		ids = append(bos, ids...) // the file asks for BOS and its template does not write it
 	}
 	return ids, nil
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package kvasir
+
+const raceEnabled = false

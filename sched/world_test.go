@@ -21,6 +21,7 @@ type world struct {
 	inFlight *Batch // the runner's
 	asIssued Batch  // a copy, to see that it is left alone
 	steps    int
+	turns    int
 
 	errs []string
 }
@@ -37,6 +38,7 @@ type client struct {
 	ended, released       bool
 	end                   End
 	begun                 bool // between FxMatch and FxRelease
+	turn                  int  // order of FxMatch, which is the order of starts
 	cancelled, pageFailed bool
 }
 
@@ -123,6 +125,8 @@ func (w *world) perform(fx Effect) {
 		w.assert(fx.Known == c.known(), "%d is matched with %d of %d tokens", c.id, fx.Known, c.known())
 		w.checkTurn(c)
 		c.begun = true
+		w.turns++
+		c.turn = w.turns
 		w.pool.send(poolMessage{match: c, known: fx.Known})
 	case FxAllot:
 		w.assert(fx.N > 0 && !w.pool.asked, "FxAllot of %d, another out: %v", fx.N, w.pool.asked)
@@ -150,6 +154,10 @@ func (w *world) perform(fx Effect) {
 		w.checkEnd(c)
 	case FxPreempted:
 		w.assert(w.inFlight == nil && !c.ended, "%d preempted", c.id)
+		for _, o := range w.seqs {
+			runs := w.s.seqs[o.id] != nil && w.s.seqs[o.id].phase == running
+			w.assert(!runs || o.turn < c.turn, "%d preempted, which started before %d", c.id, o.id)
+		}
 	default:
 		w.failf("effect %d", fx.Kind)
 	}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/binary"
 	"maps"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/kvasir-engine/kvasir/gpu"
 	"github.com/kvasir-engine/kvasir/model/gguf"
+	"github.com/kvasir-engine/kvasir/model/gguf/gguftest"
 )
 
 // modelFile is a model file that a test builds: its keys (string, uint32 or float32) and its tensors.
@@ -86,49 +86,18 @@ func (f *modelFile) remove(name string) {
 // parse encodes the file and reads it.
 func (f *modelFile) parse(t testing.TB) *gguf.File {
 	t.Helper()
-	var b bytes.Buffer
-	put := func(values ...any) {
-		for _, v := range values {
-			if s, ok := v.(string); ok {
-				binary.Write(&b, binary.LittleEndian, uint64(len(s)))
-				b.WriteString(s)
-				continue
-			}
-			if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	b.WriteString("GGUF")
-	put(uint32(3), uint64(len(f.tensors)), uint64(len(f.keys)))
+	var w gguftest.File
 	for _, k := range slices.Sorted(maps.Keys(f.keys)) {
-		switch v := f.keys[k].(type) {
-		case uint32:
-			put(k, uint32(4), v)
-		case float32:
-			put(k, uint32(6), v)
-		case string:
-			put(k, uint32(8), v)
-		default:
-			t.Fatalf("key %s of type %T", k, v)
-		}
+		w.Key(k, f.keys[k])
 	}
-	pad := func(n int) int { return (n + 31) / 32 * 32 }
-	offset := 0
 	for _, x := range f.tensors {
-		put(x.Name, uint32(len(x.Dims)))
+		var dims []uint64
 		for _, d := range x.Dims {
-			put(uint64(d))
+			dims = append(dims, uint64(d))
 		}
-		put(uint32(x.Type), uint64(offset))
-		offset += pad(len(x.Data))
+		w.Tensor(x.Name, x.Type, x.Data, dims...)
 	}
-	b.Write(make([]byte, pad(b.Len())-b.Len()))
-	for _, x := range f.tensors {
-		b.Write(x.Data)
-		b.Write(make([]byte, pad(len(x.Data))-len(x.Data)))
-	}
-	file, err := gguf.Parse("tiny.gguf", b.Bytes())
+	file, err := gguf.Parse("tiny.gguf", w.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

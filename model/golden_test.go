@@ -257,20 +257,24 @@ func TestGreedyContinuationIsThatOfTheReference(t *testing.T) {
 
 func TestChunksPagesAndThreadsChangeNoBit(t *testing.T) {
 	variants := []struct {
+		kv                gpu.Type
 		threads, pageSize int
 		chunks            []int
-	}{{1, 64, []int{1}}, {3, 16, []int{7}}, {2, 32, []int{13, 1, 30, 2}}, {3, 128, []int{40, 100}}}
+	}{
+		{gpu.F32, 1, 64, []int{1}},
+		{gpu.F32, 3, 16, []int{7}},
+		{gpu.F16, 2, 32, []int{13, 1, 30, 2}},
+		{gpu.F16, 3, 128, []int{40, 100}},
+	}
 	for _, g := range goldenFiles(t) {
 		t.Run(g.name, func(t *testing.T) {
-			for _, kv := range []gpu.Type{gpu.F32, gpu.F16} {
-				run := func(threads, pageSize int, chunks ...int) [][]float32 {
-					m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), threads, Options{})
-					return newSequence(t, m, pageSize, kv, 128).extendInChunks(t, g.sequence(), chunks...)
-				}
-				want := run(1, 16, 128)
-				for _, v := range variants {
-					mustEqualBits(t, fmt.Sprintf("%v cache, %+v", kv, v), run(v.threads, v.pageSize, v.chunks...), want)
-				}
+			run := func(kv gpu.Type, threads, pageSize int, chunks ...int) [][]float32 {
+				m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), threads, Options{})
+				return newSequence(t, m, pageSize, kv, 128).extendInChunks(t, g.sequence(), chunks...)
+			}
+			want := map[gpu.Type][][]float32{gpu.F32: run(gpu.F32, 1, 16, 128), gpu.F16: run(gpu.F16, 1, 16, 128)}
+			for _, v := range variants {
+				mustEqualBits(t, fmt.Sprintf("%+v", v), run(v.kv, v.threads, v.pageSize, v.chunks...), want[v.kv])
 			}
 		})
 	}

@@ -14,8 +14,16 @@ func decodeF32(dst []float32, src []byte) {
 	}
 }
 
+// decodeBF16: the upper halves of float32.
 func decodeBF16(dst []float32, src []byte) {
-	src = src[:2*len(dst)]
+	for len(dst) >= 4 && len(src) >= 8 {
+		b := binary.LittleEndian.Uint64(src)
+		dst[0] = math.Float32frombits(uint32(b) << 16)
+		dst[1] = math.Float32frombits(uint32(b) &^ 0xffff)
+		dst[2] = math.Float32frombits(uint32(b>>32) << 16)
+		dst[3] = math.Float32frombits(uint32(b>>32) &^ 0xffff)
+		dst, src = dst[4:], src[8:]
+	}
 	for i := range dst {
 		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
 	}

@@ -125,7 +125,7 @@ func (s *Scheduler) wait(q *sequence) {
 
 // openGate lets the other choices of q's request wait for their turn: the pages of the prompt are there to be found, or never will be.
 func (s *Scheduler) openGate(q *sequence) {
-	for c := q.choices.head; c != nil; c = q.choices.head {
+	for c := q.choices.tail; c != nil; c = q.choices.tail { // backwards, so that none has to look past the others for its place
 		q.choices.remove(c)
 		c.lead = nil
 		s.wait(c)

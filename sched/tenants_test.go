@@ -100,6 +100,7 @@ func TestTenantsTwin(t *testing.T) {
 				q := &sequence{tenant: ts.ask(name), arrival: arrivals}
 				twin.live[name]++
 				if rapid.Bool().Draw(rt, "gated") {
+					q.phase = gated
 					out = append(out, q)
 					return
 				}
@@ -129,12 +130,13 @@ func TestTenantsTwin(t *testing.T) {
 			"wait again": func(rt *rapid.T) {
 				if len(out) > 0 {
 					q := pick()
+					q.phase = waiting
 					ts.wait(q)
 					twin.wait(q)
 				}
 			},
 			"charge": func(rt *rapid.T) {
-				if len(out) > 0 {
+				if len(out) > 0 && out[0].phase != gated { // what is charged has waited before
 					q, tokens := out[0], rapid.IntRange(0, 9).Draw(rt, "tokens")
 					ts.charge(q.tenant, tokens)
 					twin.counters[q.tenant.name] += tokens

@@ -280,6 +280,8 @@ func (w *world) deliver() (effects []Effect) {
 		case len(w.pool.outbox) > 0:
 			effects = append(effects, w.step(w.pool.receive())...)
 		default:
+			hand := w.s.Counts().PagesInHand
+			w.assert(w.pool.count(allotted) == hand, "%d pages allotted, %d in hand", w.pool.count(allotted), hand)
 			return effects
 		}
 	}

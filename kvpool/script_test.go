@@ -2,6 +2,7 @@ package kvpool
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,20 +18,28 @@ import (
 // Pages are written page@generation, in their node's present incarnation unless node= or incarnation= says otherwise. A text is a row of tokens, one a
 // letter; a page holds two.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &script{}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			handle, ok := verbs[d.Cmd]
-			if !ok {
-				d.Fatalf(t, "no such verb: %s", d.Cmd)
-			}
-			out := handle(s, t, d)
-			if err := s.ledger.Check(); err != nil {
-				d.Fatalf(t, "%v\nafter:\n%s", err, out)
-			}
-			return out
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			s := &script{}
+			datadriven.RunTest(t, path, s.run)
 		})
-	})
+	}
+}
+
+func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+	handle, ok := verbs[d.Cmd]
+	if !ok {
+		d.Fatalf(t, "no such verb: %s", d.Cmd)
+	}
+	out := handle(s, t, d)
+	if err := s.ledger.Check(); err != nil {
+		d.Fatalf(t, "%v\nafter:\n%s", err, out)
+	}
+	return out
 }
 
 const scriptPageSize = 2

@@ -44,7 +44,7 @@ type Counts struct {
 	Filling     int
 	Resident    int // Idle + Read
 	Idle        int // of these: read by nobody but the prefix index (and maybe a check)
-	Read        int // of these: read by sequences
+	Read        int // of these: read by sequences (or, just taken out of the prefix index, by a check that still runs)
 	Quarantined int
 
 	Indexed int // pages in the prefix index: all that are Idle, and some that are Read

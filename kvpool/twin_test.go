@@ -400,10 +400,10 @@ func (w *twin) counts() Counts {
 			c.Quarantined++
 		case Resident:
 			c.Resident++
-			if slices.ContainsFunc(p.owners, func(o Owner) bool { return o.Kind == Sequence }) {
-				c.Read++
-			} else {
+			if p.indexed && !slices.ContainsFunc(p.owners, func(o Owner) bool { return o.Kind == Sequence }) {
 				c.Idle++
+			} else {
+				c.Read++
 			}
 		}
 		if p.indexed {

@@ -117,7 +117,7 @@ func (o *outcome) full(context int) bool {
 func (o *outcome) String() string {
 	var b strings.Builder
 	if o.usage.PromptTokens > 0 {
-		fmt.Fprintf(&b, "prompt: %d tokens (%d from the prefix cache); ", o.usage.PromptTokens, o.usage.CachedTokens)
+		fmt.Fprintf(&b, "prompt: %d tokens (%d cached); ", o.usage.PromptTokens, o.usage.CachedTokens)
 	}
 	fmt.Fprintf(&b, "answer: %d tokens", o.tokens)
 	if o.tokens > 0 {

@@ -20,7 +20,8 @@ const chatHelp = `  /clear         forget the conversation; the system message s
   /bye           leave, as Ctrl-D does
   /help          show this
 
-  A line that ends with \ goes on with the next one. Lines between """ and """ are one message.
+  A line that ends with \ goes on with the next one.
+  Lines between """ and """ are one message.
   Ctrl-C stops an answer, or throws a line away; on an empty line it leaves.
 `
 
@@ -35,6 +36,7 @@ type chat struct {
 	req    kvasir.Request
 	system string
 	talk   conversation
+	turns  int // of this conversation
 }
 
 // chat opens an engine and talks until the person leaves.
@@ -117,7 +119,7 @@ func (s *chat) run(ctx context.Context) error {
 	}
 }
 
-func (s *chat) clear() { s.talk = s.eng.Converse(s.req, s.system) }
+func (s *chat) clear() { s.talk, s.turns = s.eng.Converse(s.req, s.system), 0 }
 
 var commandForm = regexp.MustCompile(`^\s*/([a-z]+|\?)(?:\s+((?s:.*)))?$`)
 
@@ -172,10 +174,10 @@ func (s *chat) say(ctx context.Context, text string) error {
 	var refused *kvasir.Rejection
 	switch {
 	case turn.Err() != nil:
-		return nil // what was said so far stays part of the conversation
+		s.turns++ // what was said so far stays part of the conversation
+		return nil
 	case errors.Is(err, kvasir.ErrContextLength) && errors.As(err, &refused):
-		s.note("The context is full: with this message the conversation has %d tokens, and the context %d. The message was not taken.", refused.Have, refused.Max)
-		s.note("/clear forgets the conversation; then go on.")
+		s.refused(refused)
 		return nil
 	case errors.Is(err, kvasir.ErrEngineFailed), errors.Is(err, kvasir.ErrClosed):
 		return err
@@ -183,6 +185,7 @@ func (s *chat) say(ctx context.Context, text string) error {
 		s.note("This failed: %s", plain(err))
 		return nil
 	}
+	s.turns++
 	if o.full(context) {
 		s.note("The context of %d tokens is full: the answer ends here. /clear forgets the conversation; then go on.", context)
 	}
@@ -190,4 +193,14 @@ func (s *chat) say(ctx context.Context, text string) error {
 		fmt.Fprintln(s.stats, o.String())
 	}
 	return nil
+}
+
+// refused tells how to go on after a message that no longer fits the context.
+func (s *chat) refused(r *kvasir.Rejection) {
+	if s.turns == 0 {
+		s.note("This message does not fit: with it the conversation has %d tokens, and the context %d. Say it shorter.", r.Have, r.Max)
+		return
+	}
+	s.note("The context is full: with this message the conversation has %d tokens, and the context %d. The message was not taken.", r.Have, r.Max)
+	s.note("/clear forgets the conversation; then go on.")
 }

@@ -21,11 +21,16 @@ func newParser(out, err io.Writer, exit func(int)) (*kong.Kong, error) {
 		kong.Name("kvasir"),
 		kong.Description("Runs large language models: GGUF files, or the built-in model."),
 		kong.DefaultEnvars("KVASIR"),
+		// Else the name of its variable would stand after each flag: noise, as envHelp tells the rule.
+		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
 		kong.Writers(out, err),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
 }
+
+// envHelp is part of the help of commands with flags.
+const envHelp = "Flags can be set as environment variables too: --max-model-len is KVASIR_MAX_MODEL_LEN."
 
 // engineFlags say what an engine is made of, for every command that opens one.
 type engineFlags struct {

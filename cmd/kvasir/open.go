@@ -69,7 +69,7 @@ func (b *loadBar) report(done, total int64) {
 			progressbar.OptionSetDescription("loading"),
 			progressbar.OptionSetWidth(30),
 			progressbar.OptionShowBytes(true),
-			progressbar.OptionShowTotalBytes(true),
+			progressbar.OptionShowCount(),
 			progressbar.OptionUseIECUnits(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
 		)

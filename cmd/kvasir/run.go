@@ -29,6 +29,9 @@ type runCmd struct {
 	Prompt []string `arg:"" optional:"" help:"What to answer; words are joined by spaces. \"-\", or nothing where standard input is no terminal, reads it from there."`
 }
 
+// Help is the second paragraph of the command's help.
+func (*runCmd) Help() string { return envHelp }
+
 // Run answers the prompt, or chats.
 func (c *runCmd) Run(a *app) error {
 	cfg, err := c.config(1)

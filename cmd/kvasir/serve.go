@@ -30,13 +30,18 @@ type serveCmd struct {
 	engineFlags `group:"Engine"`
 
 	Host string `group:"HTTP" default:"127.0.0.1" placeholder:"ADDRESS" help:"Address to listen at; 0.0.0.0 or :: is every one (default: 127.0.0.1)."`
-	// Kubernetes sets KVASIR_PORT=tcp://... beside every Service named kvasir.
+	// Not KVASIR_PORT: Kubernetes sets that to tcp://... for a Service named kvasir.
 	Port         int           `group:"HTTP" default:"8080" env:"KVASIR_HTTP_PORT" placeholder:"PORT" help:"Port to listen at; 0 picks a free one (default: 8080)."`
 	APIKeys      string        `group:"HTTP" name:"api-keys" placeholder:"FILE" help:"File with the API keys that are let in, one a line: KEY or KEY TENANT (default: everyone is let in)."`
 	CORSOrigin   string        `group:"HTTP" name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose web pages may call the API, or * (default: none)."`
 	DrainTimeout time.Duration `group:"HTTP" default:"30s" placeholder:"TIME" help:"How long answers may go on after SIGTERM or Ctrl-C (default: 30s)."`
 
 	logFlags `group:"Log"`
+}
+
+// Help is the second paragraph of the command's help.
+func (*serveCmd) Help() string {
+	return envHelp + " Only --port has another name, KVASIR_HTTP_PORT."
 }
 
 // Run serves until a signal comes or the engine fails.
@@ -225,7 +230,10 @@ func (s *serving) endHTTP() error {
 // failed ends the process's life after a part of the engine failed: its supervisor starts another, with fresh memory. The engine is not closed, since nobody
 // knows what still works in it; what it holds ends with the process.
 func (s *serving) failed(eng engine) error {
-	err := fmt.Errorf("%w; start kvasir again", eng.Health())
-	s.log.Error("the engine failed", zap.Error(eng.Health()))
-	return errors.Join(err, s.endHTTP())
+	why := eng.Health()
+	if why == nil {
+		why = kvasir.ErrEngineFailed
+	}
+	s.log.Error("the engine failed", zap.Error(why))
+	return errors.Join(fmt.Errorf("%w; start kvasir again", why), s.endHTTP())
 }

@@ -12,7 +12,7 @@ import (
 const builtinPath = "builtin/kvasir-mini-q8_0.gguf"
 
 // The answers are llama.cpp's, which rounds activations to 8 bits and moves the logits a little by it. So a recorded token is the best one, or tied with the best
-// within that noise (one token is: the first letter of a name in the story).
+// within that noise (one token is, in a name that the story makes up).
 func TestBuiltInModelGivesTheRecordedAnswers(t *testing.T) {
 	data, err := os.ReadFile("testdata/kvasir-mini-q8_0.answers.json")
 	if err != nil {

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -168,37 +169,110 @@ func TestAttentionDoesNotDependOnBatchesPagesOrThreads(t *testing.T) {
 	})
 }
 
+// A batch holds the later part of each of several sequences, as decoding and chunked prompts make it.
 func TestSequencesOfABatchSeeTheirOwnPagesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDevice(t, 2)
 		l := gpu.KVLayout{Layers: 1, KVHeads: 2, HeadDim: 4, PageSize: 16, Type: gpu.F16}
 		const cols = 8
+		rope := gpu.Rope{Freqs: []float64{1}, Scale: 1}
 		s := newSource(t)
-		lengths := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 4).Draw(t, "lengths")
-		slab := newCache(t, d, l, 16*3*len(lengths)).slab
-		var rows []gpu.Row
+		count := rapid.IntRange(1, 5).Draw(t, "sequences")
+		shared := newCache(t, d, l, 16*3*count).slab
+		var early, late []gpu.Row
 		var tables gpu.Tables
-		for seq, n := range lengths {
+		tokens := map[gpu.Row][3][]float32{} // q, k and v
+		for seq := range count {
 			tables = append(tables, []page.Index{page.Index(3*seq + 2), page.Index(3 * seq), page.Index(3*seq + 1)})
-			for i := range n {
-				rows = append(rows, gpu.Row{Seq: int32(seq), Pos: int32(i)})
+			n := rapid.IntRange(1, 40).Draw(t, "length")
+			split := rapid.IntRange(max(0, n-10), n-1).Draw(t, "split")
+			for pos := range n {
+				r := gpu.Row{Seq: int32(seq), Pos: int32(pos)}
+				tokens[r] = [3][]float32{s.floats(cols), s.floats(cols), s.floats(cols)}
+				if pos < split {
+					early = append(early, r)
+				} else {
+					late = append(late, r)
+				}
 			}
 		}
-		q, k, v := s.floats(len(rows)*cols), s.floats(len(rows)*cols), s.floats(len(rows)*cols)
-		rope := gpu.Rope{Freqs: []float64{1}, Scale: 1}
-		run := func(slab *gpu.Slab, first, n int) []float32 {
-			part := func(x []float32) gpu.Matrix { return newMatrix(t, d, n, cols, x[first*cols:(first+n)*cols]) }
-			q, out := part(q), newMatrix(t, d, n, cols, nil)
-			d.RopeStore(q, part(k), part(v), rope, slab, 0, rows[first:first+n], tables)
-			d.Attention(out, q, slab, 0, rows[first:first+n], tables, 1)
+		run := func(slab *gpu.Slab, rows []gpu.Row) []float32 {
+			part := func(which int) gpu.Matrix {
+				var x []float32
+				for _, r := range rows {
+					x = append(x, tokens[r][which]...)
+				}
+				return newMatrix(t, d, len(rows), cols, x)
+			}
+			q, out := part(0), newMatrix(t, d, len(rows), cols, nil)
+			d.RopeStore(q, part(1), part(2), rope, slab, 0, rows, tables)
+			d.Attention(out, q, slab, 0, rows, tables, 1)
 			return elementsOf(out)
 		}
-		together := run(slab, 0, len(rows))
-		first := 0
-		for _, n := range lengths {
-			alone := run(newCache(t, d, l, 16*3*len(lengths)).slab, first, n)
-			mustEqualBits(t, "sequence alone", alone, together[first*cols:(first+n)*cols])
-			first += n
+		of := func(rows []gpu.Row, seq int) (some []gpu.Row) {
+			for _, r := range rows {
+				if int(r.Seq) == seq {
+					some = append(some, r)
+				}
+			}
+			return some
+		}
+		run(shared, early)
+		together := run(shared, late)
+		for seq := range count {
+			own := newCache(t, d, l, 16*3*count).slab
+			run(own, of(early, seq))
+			alone := run(own, of(late, seq))
+			mustEqualBits(t, "sequence alone", together[:len(alone)], alone)
+			together = together[len(alone):]
 		}
 	})
+}
+
+func TestSpansKeepSequencesApart(t *testing.T) {
+	var nine []gpu.Row
+	for i := range 9 {
+		nine = append(nine, gpu.Row{Pos: int32(i)})
+	}
+	for _, c := range []struct {
+		name string
+		rows []gpu.Row
+		want []span
+	}{
+		{"no rows", nil, nil},
+		{"a prompt", nine, []span{{0, 8}, {8, 1}}},
+		{"sequences that happen to ascend", []gpu.Row{{Seq: 0, Pos: 4}, {Seq: 1, Pos: 5}, {Seq: 1, Pos: 6}, {Seq: 2, Pos: 7}}, []span{{0, 1}, {1, 2}, {3, 1}}},
+	} {
+		if got := appendSpans(nil, c.rows); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Angles are kept from one call to the next, but only for the same rotation at the same positions.
+func TestAnglesAreThoseOfTheCall(t *testing.T) {
+	l := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F32}
+	x := (&source{1}).floats(2 * 4)
+	run := func(d *Device, r gpu.Rope, rows []gpu.Row) []float32 {
+		q := newMatrix(t, d, 2, 4, x)
+		c := newCache(t, d, l, 16)
+		d.RopeStore(q, newMatrix(t, d, 2, 4, x), newMatrix(t, d, 2, 4, x), r, c.slab, 0, rows, gpu.Tables{c.table})
+		return elementsOf(q)
+	}
+	used := newDevice(t, 1)
+	near, far := []gpu.Row{{Pos: 0}, {Pos: 1}}, []gpu.Row{{Pos: 0}, {Seq: 0, Pos: 9}}
+	for _, c := range []struct {
+		rope gpu.Rope
+		rows []gpu.Row
+	}{
+		{gpu.Rope{Freqs: []float64{1, 0.1}, Scale: 1}, near},
+		{gpu.Rope{Freqs: []float64{1, 0.1}, Scale: 1}, near},
+		{gpu.Rope{Freqs: []float64{1, 0.1}, Scale: 1}, far},
+		{gpu.Rope{Freqs: []float64{1, 0.1}, Scale: 2}, far},
+		{gpu.Rope{Freqs: []float64{1, 0.2}, Scale: 2}, far},
+		{gpu.Rope{Freqs: []float64{1}, Scale: 2}, far},
+		{gpu.Rope{Freqs: []float64{1, 0.2}, Scale: 2, Style: gpu.RopeNeox}, far},
+	} {
+		mustEqualBits(t, fmt.Sprintf("%+v at %v", c.rope, c.rows), run(used, c.rope, c.rows), run(newDevice(t, 1), c.rope, c.rows))
+	}
 }

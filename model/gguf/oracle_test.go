@@ -16,12 +16,11 @@ import (
 
 // Another reader of the format sees the same metadata and tensors in the same files.
 func TestAgreesWithAnotherReader(t *testing.T) {
-	files, err := filepath.Glob("../testdata/golden/*.gguf")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden files (%v)", err)
+	files := []string{
+		"../testdata/golden/llama.gguf", "../testdata/golden/qwen2.gguf", "../testdata/golden/types-q4_0.gguf", "../testdata/golden/types-bf16.gguf",
 	}
 	// Third party, not always there. (Not llama-spm: the other reader trims white space off its tokens.)
-	const vocabulary = "../../../shared/models/tokenizers/ggml-vocab-llama-bpe.gguf"
+	const vocabulary = "../../../shared/models/tokenizers/ggml-vocab-gpt-2.gguf"
 	if _, err := os.Stat(vocabulary); err == nil {
 		files = append(files, vocabulary)
 	}

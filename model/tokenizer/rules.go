@@ -46,6 +46,7 @@ func punct(r rune) bool       { return unicode.IsPunct(r) }             // \p{P}
 func symbol(r rune) bool      { return unicode.IsSymbol(r) }            // \p{S}
 func newline(r rune) bool     { return r == '\r' || r == '\n' }         // [\r\n]
 func asciiLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' } // [A-Za-z]
+func blank(r rune) bool       { return r == ' ' }
 
 // other is [^\s\p{L}\p{N}].
 func other(r rune) bool { return !space(r) && !letter(r) && !number(r) }
@@ -114,8 +115,6 @@ func after(s string, i int, p, c class) int {
 	return many(s, i, c)
 }
 
-func blank(r rune) bool { return r == ' ' }
-
 // run is the rule c+.
 func run(c class) rule {
 	return func(s string, i int) int { return many(s, i, c) }
@@ -181,7 +180,7 @@ func lines(s string, i int) int {
 // trailing is \s+$.
 func trailing(s string, i int) int {
 	if before, _ := utf8.DecodeLastRuneInString(s[:i]); i > 0 && space(before) {
-		return i // the run did not match where it began, or this was not asked
+		return i // tried from the start of the run, and what failed there fails here: no second look, or long runs would cost their square
 	}
 	if end := many(s, i, space); end == len(s) {
 		return end

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,6 +102,23 @@ func published(name string) []string {
 		return []string{`[\p{P}$+<=>^~|]+`, gpt2, `\p{N}+`, `[0-9][0-9][0-9]`}
 	}
 	panic("no expression for " + name)
+}
+
+// The list of deepseek-llm is of cased letters: all of Latin, Greek and Cyrillic, not all of what Unicode has added since.
+func TestDeepSeekLettersAreCased(t *testing.T) {
+	listed := in(deepseekLetters)
+	for r := range rune(0x20000) {
+		cased := unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt)
+		if listed(r) && !cased || cased && !listed(r) && r < 0x530 {
+			t.Errorf("%U: listed %v, cased %v", r, listed(r), cased)
+		}
+	}
+	bounds := []rune(deepseekLetters)
+	for i := range len(bounds) - 1 {
+		if bounds[i] > bounds[i+1] || i%2 == 1 && bounds[i] == bounds[i+1] {
+			t.Errorf("%U and %U are out of order", bounds[i], bounds[i+1])
+		}
+	}
 }
 
 // rangesOf writes pairs of runes as ranges of a character class.

@@ -2,6 +2,7 @@ package kvasir
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -47,7 +48,7 @@ func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, err
 				return
 			}
 			if ev.Err != nil {
-				yield(Token{}, ev.Err)
+				yield(Token{}, inWordsOf(&req, ev.Err))
 				return
 			}
 			w := writers[ev.Choice]
@@ -63,6 +64,17 @@ func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, err
 			}
 		}
 	}
+}
+
+// inWordsOf names the field that the client filled in: the scheduler knows prompts only, and calls each "messages".
+func inWordsOf(req *Request, err error) error {
+	var r *Rejection
+	if req.Messages == nil && errors.As(err, &r) && r.Field == "messages" {
+		own := *r
+		own.Field = "prompt"
+		return &own
+	}
+	return err
 }
 
 // writer turns the tokens of one choice into text.

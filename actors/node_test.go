@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -357,12 +358,12 @@ func TestThePatrolFindsAnAlteredPage(t *testing.T) {
 func TestAPanicEndsTheIncarnation(t *testing.T) {
 	for _, role := range []string{"pool", "scheduler", "runner"} {
 		t.Run(role, func(t *testing.T) {
-			steps := 0
+			var steps atomic.Int32 // each actor's messages pass here in its own goroutine
 			l := newLab(t, func(r string, m any) any {
 				if _, ok := m.(*run); ok {
-					steps++
+					steps.Add(1)
 				}
-				if _, sys := m.(actor.AutoReceiveMessage); r == role && steps > 5 && !sys {
+				if _, sys := m.(actor.AutoReceiveMessage); r == role && steps.Load() > 5 && !sys {
 					if _, sys := m.(actor.SystemMessage); !sys {
 						panic("a bug of ours")
 					}

@@ -187,7 +187,7 @@ func (r *registry) open(node *Node, n int) (*Stream, error) {
 	if r.closed != nil {
 		return nil, r.closed
 	}
-	if len(r.streams)+n > r.limit {
+	if len(r.streams) > 0 && len(r.streams)+n > r.limit { // alone, whether n choices can ever be had is the scheduler's to say
 		return nil, &request.Rejection{Limit: request.LimitQueue, Have: len(r.streams) + n, Max: r.limit,
 			Why: fmt.Sprintf("The server is busy: %d sequences are running or waiting, of at most %d. Try again later.", len(r.streams), r.limit)}
 	}

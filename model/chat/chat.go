@@ -24,7 +24,8 @@ type Options struct {
 	// BOS and EOS are the texts of the model's beginning-of-sequence and end-of-sequence tokens, bos_token and eos_token to the
 	// template. A template that writes BOS wants no other before the prompt.
 	BOS, EOS string
-	// Special are the texts that the tokenizer recognises as control tokens. See RenderParts. Not changed afterwards.
+	// Special are the texts that the tokenizer recognises as control tokens, for RenderParts to refuse where it cannot tell who wrote them.
+	// Without them nothing is refused.
 	Special []string
 	// Now is the time that strftime_now tells. nil: time.Now.
 	Now func() time.Time

@@ -305,7 +305,7 @@ func TestGuardStopsWhatTakesTooLong(t *testing.T) {
 
 func TestLongConversationsAreWithinBounds(t *testing.T) {
 	var msgs []request.Message
-	for range 500 {
+	for range 200 {
 		msgs = append(msgs, user(strings.Repeat("question ", 1000)), assistant(strings.Repeat("answer ", 1000)))
 	}
 	for name, source := range family {

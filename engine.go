@@ -129,10 +129,21 @@ func (e *Engine) loadTemplate() (err error) {
 		}
 		return e.tok.Token(id)
 	}
-	if e.tmpl, err = chat.New(source, chat.Options{BOS: text(e.tok.BOS()), EOS: text(e.tok.EOS())}); err != nil {
+	if e.tmpl, err = chat.New(source, chat.Options{BOS: text(e.tok.BOS()), EOS: text(e.tok.EOS()), Special: e.specials()}); err != nil {
 		return fmt.Errorf("kvasir: %s: tokenizer.chat_template: %w", e.file.Name(), err)
 	}
 	return nil
+}
+
+// specials are the texts of the tokens that are not shown in answers.
+func (e *Engine) specials() []string {
+	var texts []string
+	for id := range int32(e.tok.Size()) {
+		if e.tok.IsSpecial(id) {
+			texts = append(texts, e.tok.Token(id))
+		}
+	}
+	return texts
 }
 
 // start sizes the pool and starts the node.

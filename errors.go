@@ -29,5 +29,6 @@ var (
 	ErrInvalid       = request.ErrInvalid
 	ErrClosed        = request.ErrClosed
 	ErrPageCheck     = request.ErrPageCheck
+	ErrNoLogits      = request.ErrNoLogits
 	ErrEngineFailed  = request.ErrEngineFailed
 )

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/kvasir-engine/kvasir/actors"
 	"github.com/kvasir-engine/kvasir/model/sample"
@@ -234,34 +233,9 @@ func (e *Engine) conversation(messages []Message) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var whole strings.Builder
-	intended := 0
-	for _, p := range parts {
-		whole.WriteString(p.Text)
-		if !p.Content {
-			intended += e.specials(e.tok.Encode(p.Text, true, false))
-		}
+	spans := make([]tokenizer.Span, len(parts))
+	for i, p := range parts {
+		spans[i] = tokenizer.Span{Text: p.Text, Plain: p.Content}
 	}
-	// Tokens may span the border of two parts, so the text is tokenised in one piece, unless a special token would come of it that the template did not write.
-	ids := e.tok.Encode(whole.String(), true, false)
-	if e.specials(ids) != intended {
-		ids = ids[:0]
-		for _, p := range parts {
-			ids = append(ids, e.tok.Encode(p.Text, !p.Content, false)...)
-		}
-	}
-	if bos := e.tok.Encode("", false, true); len(bos) > 0 && (len(ids) == 0 || ids[0] != bos[0]) {
-		ids = append(bos, ids...) // the file asks for BOS and its template does not write it
-	}
-	return ids, nil
-}
-
-func (e *Engine) specials(ids []int32) int {
-	n := 0
-	for _, id := range ids {
-		if e.tok.IsSpecial(id) {
-			n++
-		}
-	}
-	return n
+	return e.tok.EncodeSpans(spans, true), nil
 }

@@ -40,11 +40,24 @@ type (
 	pagesFreed struct{}
 )
 
-// stepDone is the runner's answer to a batch: one result and one token for each item, in its order.
+// stepDone is the runner's answer to a batch: for each item, in its order, a result, a token, and where the result is Failed why.
 type stepDone struct {
 	step    uint64
 	results []sched.Result
 	tokens  []sample.Result
+	causes  []error
+}
+
+// cause is why a sequence failed in this step. Outside a step (s is nil) the only cause there is is a page that turned out bad.
+func (s *stepDone) cause(seq page.Seq) error {
+	if s != nil {
+		for i, r := range s.results {
+			if r.Seq == seq && r.Failed {
+				return s.causes[i]
+			}
+		}
+	}
+	return request.ErrPageCheck
 }
 
 // To the runner.

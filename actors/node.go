@@ -26,6 +26,9 @@ const (
 	mailboxLimit   = 4096        // submits that may wait for the scheduler's attention
 	patrolInterval = time.Second // how often idle cached pages are checked ...
 	patrolPages    = 16          // ... and how many at a time
+
+	// The library bounds the logging of dead letters by this time, and keeps a goroutine as long after one, which should not outlive a closed node much.
+	deadLetterInterval = 50 * time.Millisecond
 )
 
 // Config is what a node is made of. Device and Model stay the caller's and must outlive the node.
@@ -97,7 +100,8 @@ func Start(cfg Config) (*Node, error) {
 	if err := n.metrics.register(cfg.Registerer, n); err != nil {
 		return nil, fmt.Errorf("actors: %w", err)
 	}
-	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)))
+	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)),
+		actor.WithDeadLetterThrottleInterval(deadLetterInterval))
 	n.spawn(core, ledger)
 	go n.patrol()
 	return n, nil

@@ -2,7 +2,9 @@ package actors
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +12,9 @@ import (
 	"github.com/kvasir-engine/kvasir/gpu/host"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/model"
+	"github.com/kvasir-engine/kvasir/model/builtin"
+	"github.com/kvasir-engine/kvasir/model/gguf"
 	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
@@ -211,4 +216,31 @@ func TestThePatrolFindsAnAlteredPage(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// A model whose logits are all NaN chooses nothing: its requests end with an error, the node goes on.
+func TestNoUsableLogits(t *testing.T) {
+	l := newLab(t, nil, func(c *Config) {
+		f, err := gguf.Parse("broken", slices.Clone(builtin.GGUF))
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm, _ := f.Tensor("output_norm.weight")
+		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN())))
+		m, err := model.Load(f, c.Device, model.Options{MaxRows: 128, MaxLogits: 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		c.Model = m
+	})
+	for i := range 3 {
+		if got, _, err := l.collect(l.submit(prompt(i, 40), 8)); !errors.Is(err, request.ErrNoLogits) || len(got) != 0 {
+			t.Errorf("request %d: %d tokens, %v; want ErrNoLogits", i, len(got), err)
+		}
+	}
+	if err := l.Health(); err != nil {
+		t.Error(err)
+	}
+	l.home()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/model"
 	"github.com/kvasir-engine/kvasir/model/sample"
+	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
 
@@ -220,21 +221,29 @@ func (r *runner) closePages() {
 
 // sample draws the next token of each part that asked for one and passed.
 func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
-	r.done.step, r.done.results, r.done.tokens = b.Step, r.done.results[:0], r.done.tokens[:0]
+	d := &r.done
+	d.step, d.results, d.tokens, d.causes = b.Step, d.results[:0], d.tokens[:0], d.causes[:0]
 	row := 0
 	for i := range r.parts {
 		p := &r.parts[i]
-		res, tok := sched.Result{Seq: p.seq.seq, Failed: p.failed, Token: -1}, sample.Result{ID: -1}
-		if p.item.Sample && !p.failed {
+		tok, cause := sample.Result{ID: sample.None}, error(nil)
+		switch {
+		case p.failed:
+			cause = request.ErrPageCheck
+		case p.item.Sample:
 			r.node.dev.Download(r.logits, out, row, 1)
 			row++
-			tok = p.seq.sampler.Sample(r.logits, len(p.seq.tokens))
+			if tok = p.seq.sampler.Sample(r.logits, len(p.seq.tokens)); tok.ID == sample.None {
+				cause = request.ErrNoLogits
+				r.node.log.Error("the model computed no usable logits; the sequence ends with an error", zapSeq(p.seq.seq))
+				break
+			}
 			p.seq.sampler.Accept(tok.ID)
 			p.seq.tokens = append(p.seq.tokens, tok.ID)
 			p.seq.trail.add(tok.ID)
-			res.Token = tok.ID
 		}
-		r.done.results, r.done.tokens = append(r.done.results, res), append(r.done.tokens, tok)
+		d.results = append(d.results, sched.Result{Seq: p.seq.seq, Failed: cause != nil, Token: tok.ID})
+		d.tokens, d.causes = append(d.tokens, tok), append(d.causes, cause)
 	}
 }
 

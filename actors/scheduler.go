@@ -7,6 +7,7 @@ import (
 
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/model/sample"
 	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
@@ -49,7 +50,7 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 	case *stepDone:
 		a.batch, a.next = m, 0
 		for i, r := range m.results {
-			if q, ok := a.seqs[r.Seq]; ok && !r.Failed && m.tokens[i].ID >= 0 {
+			if q, ok := a.seqs[r.Seq]; ok && m.tokens[i].ID != sample.None {
 				q.trail.add(r.Token)
 			}
 		}
@@ -140,7 +141,7 @@ func (a *schedulerActor) end(seq page.Seq, end sched.End) {
 	delete(a.seqs, seq)
 	var err error
 	if end == sched.EndFailed {
-		err = request.ErrPageCheck
+		err = a.batch.cause(seq)
 	}
 	q.stream.finish(q.choice, end, err, a.node.metrics)
 	a.node.registry.done(seq)

@@ -172,6 +172,8 @@ var (
 	ErrClosed = errors.New("engine closed")
 	// ErrPageCheck: a page did not hold what this request's tokens say it must. No token was made from it.
 	ErrPageCheck = errors.New("page check failed")
+	// ErrNoLogits: the model computed no number to choose a token by (NaN or infinite logits throughout): a broken model file, or one that overflows.
+	ErrNoLogits = errors.New("the model computed no usable logits")
 	// ErrEngineFailed: a part of the engine failed and ended all requests of this incarnation.
 	ErrEngineFailed = errors.New("engine failed")
 )

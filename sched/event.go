@@ -48,7 +48,7 @@ const (
 // Result is what a step did for one item of its batch.
 type Result struct {
 	Seq page.Seq
-	// Failed: the item was left out because a page check failed; Seq ends with an error.
+	// Failed: the item could not be computed (a page check failed, or the model gave no usable logits); Seq ends with an error.
 	Failed bool
 	// Token was sampled, where the item asked for one and did not fail.
 	Token int32

@@ -153,16 +153,17 @@ func (s *specials) add(token string, id int32, always bool) {
 	}
 }
 
-// find is the leftmost and there the longest token in text: its place, length and id. Without one it is len(text), 0 and no id.
-func (s *specials) find(text string, control bool) (at, length int, id int32) {
-	for at := range len(text) {
+// find is the leftmost and there the longest token in text[from:]: its place in text, length and id. Without one it is len(text), 0 and no id. control says whether a
+// control token may lie in a part of the text.
+func (s *specials) find(text string, from int, control func(from, to int) bool) (at, length int, id int32) {
+	for at := from; at < len(text); at++ {
 		length, id := 0, int32(-1)
 		next := s
 		for i := at; i < len(text); i++ {
 			if next = next.children[text[i]]; next == nil {
 				break
 			}
-			if next.leaf && (control || next.always) {
+			if next.leaf && (next.always || control(at, i+1)) {
 				length, id = i+1-at, next.id
 			}
 		}

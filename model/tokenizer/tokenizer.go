@@ -9,6 +9,7 @@ package tokenizer
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -253,24 +254,57 @@ func (t *Tokenizer) IsSpecial(id int32) bool {
 //
 // Bytes that are not UTF-8 are kept: they become the tokens of those bytes.
 func (t *Tokenizer) Encode(text string, special, bos bool) []int32 {
+	return t.EncodeSpans([]Span{{text, !special}}, bos)
+}
+
+// Span is a piece of a text.
+type Span struct {
+	Text  string
+	Plain bool // control tokens are not recognised in it
+}
+
+// EncodeSpans turns the text that spans make together into tokens, as Encode does, with control tokens recognised only where no byte of them lies in a plain span. Ordinary
+// tokens may lie across the borders of spans, so that the result is that of the whole text wherever no plain span spells a control token.
+func (t *Tokenizer) EncodeSpans(spans []Span, bos bool) []int32 {
+	text, control := join(spans)
 	e := encoder{tokenizer: t, merger: merger{merges: t.merges}, ids: make([]int32, 0, len(text)/3+2)}
+	from := 0
 	if bos && t.addBOS {
 		e.ids = append(e.ids, t.bos)
-		if start := t.tokens[t.bos]; special && strings.HasPrefix(text, start) {
-			text = text[len(start):]
+		if start := t.tokens[t.bos]; strings.HasPrefix(text, start) && control(0, len(start)) {
+			from = len(start)
 		}
 	}
-	for text != "" {
-		at, length, id := t.specials.find(text, special)
-		if at > 0 {
-			split(t.pre.rules, text[:at], e.piece)
+	for from < len(text) {
+		at, length, id := t.specials.find(text, from, control)
+		if at > from {
+			split(t.pre.rules, text[from:at], e.piece)
 		}
 		if length > 0 {
 			e.ids = append(e.ids, id)
 		}
-		text = text[at+length:]
+		from = at + length
 	}
 	return e.ids
+}
+
+// join returns the spans' whole text, and whether control tokens are recognised in a part of it.
+func join(spans []Span) (text string, control func(from, to int) bool) {
+	if len(spans) == 1 {
+		return spans[0].Text, func(int, int) bool { return !spans[0].Plain }
+	}
+	var b strings.Builder
+	var plain [][2]int // ascending
+	for _, s := range spans {
+		if s.Plain && s.Text != "" {
+			plain = append(plain, [2]int{b.Len(), b.Len() + len(s.Text)})
+		}
+		b.WriteString(s.Text)
+	}
+	return b.String(), func(from, to int) bool {
+		i := sort.Search(len(plain), func(i int) bool { return plain[i][1] > from })
+		return i == len(plain) || plain[i][0] >= to
+	}
 }
 
 // encoder is the state of one Encode.

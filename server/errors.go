@@ -92,6 +92,12 @@ func modelNotFound(asked, served string) *apiError {
 		message: fmt.Sprintf("the model %q is not served here; %q is", clip(asked), served)}
 }
 
+// clientGone is for a client that left before its answer began, or took nothing of it for too long. It is mostly for logs and metrics, but one that closed
+// its sending side only can read it.
+func clientGone() *apiError {
+	return &apiError{status: statusClientGone, kind: kindInvalid, code: "client_gone", message: "the client closed the connection before its answer began"}
+}
+
 // clip keeps what a client sent from filling a message.
 func clip(s string) string {
 	const most = 64
@@ -107,11 +113,10 @@ var errNoEnd = errors.New("server: the engine ended a stream without finishing e
 // fail answers err if the answer has not begun, and logs what the operator should know of.
 // Rejections are the client's affair, and may quote the request: they are not logged.
 func (s *server) fail(w *response, r *http.Request, err error) {
-	if errors.Is(r.Context().Err(), context.Canceled) {
-		w.gone = true // the client left, or took nothing for too long
-		return
-	}
 	e := describe(err)
+	if errors.Is(r.Context().Err(), context.Canceled) && e.status >= http.StatusInternalServerError {
+		e = clientGone()
+	}
 	if e.status >= http.StatusInternalServerError && !errors.Is(err, request.ErrRejected) {
 		s.log.Error("request failed", zap.String("id", w.Header().Get(requestIDHeader)), zap.String("code", e.code), zap.Error(err))
 	}

@@ -13,23 +13,20 @@ import (
 // requestIDHeader carries the id that the answer's body carries too; clients of OpenAI's API report it.
 const requestIDHeader = "X-Request-Id"
 
-// statusClientGone stands in logs and metrics for a client that left before its answer began (the number is nginx's); it is never sent.
+// statusClientGone is for a client that left before its answer began; the number is nginx's.
 const statusClientGone = 499
 
-// response is an http.ResponseWriter that remembers its status and gives each write a deadline of its own.
+// response is an http.ResponseWriter that remembers its status and gives each write a deadline of its own; http.Server takes the last one away with the
+// end of a request.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	timeout time.Duration
-	status  int  // 0: not begun
-	gone    bool // the client left before the answer began
+	status  int // 0: not begun
 }
 
 func newResponse(w http.ResponseWriter, timeout time.Duration) *response {
-	r := &response{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
-	// Deadlines stay on a connection from one request to the next: "100 Continue" must not meet an old one.
-	_ = r.extend()
-	return r
+	return &response{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
 }
 
 // Unwrap serves http.ResponseController.
@@ -39,13 +36,10 @@ func (w *response) begun() bool { return w.status != 0 }
 
 // code is the status for logs and metrics.
 func (w *response) code() int {
-	switch {
-	case w.status != 0:
-		return w.status
-	case w.gone:
-		return statusClientGone
+	if w.status == 0 {
+		return http.StatusOK
 	}
-	return http.StatusOK
+	return w.status
 }
 
 func (w *response) WriteHeader(status int) {

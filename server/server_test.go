@@ -205,7 +205,9 @@ func TestPanics(t *testing.T) {
 		}
 		yield(request.Token{Text: "a", Finish: request.FinishStop, Usage: &request.Usage{}}, nil)
 	}}
-	wrongChoice := &fake{script: func(_ context.Context, _ request.Request, yield func(request.Token, error) bool) { yield(request.Token{Choice: 1}, nil) }}
+	wrongChoice := &fake{script: func(_ context.Context, _ request.Request, yield func(request.Token, error) bool) {
+		yield(request.Token{Choice: 1}, nil)
+	}}
 	for _, c := range []struct {
 		name   string
 		engine *fake
@@ -335,6 +337,49 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	body := `{"stream":true,"prompt":"a"}`
 	fmt.Fprintf(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	<-stopped
+}
+
+// The time of a client is counted from write to write: a stream may pause, and go on, for longer than any one write may take.
+func TestStreamLongerThanAWriteMayTake(t *testing.T) {
+	const timeout = 300 * time.Millisecond
+	e := &fake{script: func(_ context.Context, _ request.Request, yield func(request.Token, error) bool) {
+		if yield(request.Token{Text: "a"}, nil) {
+			time.Sleep(2 * timeout)
+			yield(request.Token{Text: "b", Finish: request.FinishStop, Usage: &request.Usage{}}, nil)
+		}
+	}}
+	s := newServer(e, Config{})
+	s.writeTimeout = timeout
+	srv := listen(t, s)
+	answer, err := srv.Client().Post(srv.URL+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"x","stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body := readAll(t, answer.Body); !strings.Contains(body, `"text":"b"`) || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+		t.Error(body)
+	}
+}
+
+// A body that does not arrive whole is no request.
+func TestHalfABody(t *testing.T) {
+	e := says("a")
+	srv := listen(t, newServer(e, Config{}))
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n%s", `{"prompt":"x"}`)
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, conn); !strings.HasPrefix(got, "HTTP/1.1 400 ") || !strings.Contains(got, `"code":"incomplete_body"`) {
+		t.Errorf("%q", got)
+	}
+	if len(e.requests()) != 0 {
+		t.Error("the engine was asked nevertheless")
+	}
 }
 
 // A connection that is kept has no deadline left over from the answer before.

@@ -82,11 +82,11 @@ func (x *life) once() {
 	x.seq++
 	x.hashes, x.spends, x.seals = x.hashes[:0], x.spends[:0], x.seals[:0]
 	for i := range lifePages {
-		h := page.Hash{0: byte(i + 1)}
+		n := uint64(i + 1)
 		if i >= lifePages/2 {
-			binary.LittleEndian.PutUint64(h[4:], uint64(x.seq))
+			n += uint64(x.seq) * lifePages
 		}
-		x.hashes = append(x.hashes, h)
+		x.hashes = append(x.hashes, spread(n))
 	}
 	x.step(Event{Kind: EvMatch, Seq: x.seq, Hashes: x.hashes})
 	have := 0
@@ -102,6 +102,13 @@ func (x *life) once() {
 	x.step(Event{Kind: EvSpend, Spends: x.spends})
 	x.step(Event{Kind: EvSeal, Seals: x.seals})
 	x.step(Event{Kind: EvRelease, Seq: x.seq})
+}
+
+// spread is a hash whose bytes are spread like those of a real chain hash.
+func spread(n uint64) (h page.Hash) {
+	binary.LittleEndian.PutUint64(h[:], n*0x9e3779b97f4a7c15)
+	binary.LittleEndian.PutUint64(h[8:], n)
+	return h
 }
 
 func (x *life) step(ev Event) { x.fx = x.l.Step(ev, x.fx[:0]) }

@@ -254,7 +254,7 @@ func FuzzStep(f *testing.F) {
 
 // TestArbitraryEvents does the same with noise, for longer than the fuzzer's seeds.
 func TestArbitraryEvents(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		d := &decoder{data: noise(seed, 6000)}
 		p := newPair(t, Config{Node: 1, Incarnation: 1, Pages: 1 + d.small(6), PrefixCache: true, Scrub: d.small(2) > 0})
 		for len(d.data) > 0 {

@@ -67,8 +67,8 @@
 // # Bad pages
 //
 // A page is bad if its header or its bytes are not what they must be: EvVerified says so of pages about to gain a reader or on patrol, EvBadPage of a page
-// in a running sequence's table. It leaves the index and is Quarantined, and every sequence that owns it is told once to end with an error (FxFailed), apart from
-// one that is only just matching it, which gets a shorter match, and the one that reported it.
+// in a running sequence's table. It leaves the index and is Quarantined, and every sequence that owns it is told once to end with an error (FxFailed). Two
+// need not be told: the one that reported it, and the one whose own match was being checked, which gets a shorter match and never reads the page.
 //
 // What was computed from bad bytes has a checksum that fits, so no later check would find it. Therefore a sequence that has read a bad page enters nothing into
 // the index any more, and when a sealed page turns out bad, every page of its domain that was sealed since the bad one was last found good leaves the index.

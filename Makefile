@@ -24,8 +24,8 @@ soak:
 # Every fuzz target for FUZZ each.
 fuzz:
 	@set -e; for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "fuzz $$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ) $$pkg; done; done
+	  for target in $$($(GO) test -tags fuzz -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "fuzz $$pkg $$target"; $(GO) test -run '^$$' -tags fuzz -fuzz "^$$target\$$" -fuzztime $(FUZZ) $$pkg; done; done
 
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }

@@ -138,6 +138,9 @@ func describe(err error) *apiError {
 	case errors.Is(err, request.ErrPageCheck):
 		return &apiError{status: http.StatusInternalServerError, kind: kindServer, code: "page_check_failed",
 			message: "a cache page of this request failed its check; no token was made from it"}
+	case errors.Is(err, request.ErrNoLogits):
+		return &apiError{status: http.StatusInternalServerError, kind: kindServer, code: "no_logits",
+			message: "the model computed no number to choose a token by"}
 	case errors.Is(err, request.ErrEngineFailed):
 		return &apiError{status: http.StatusServiceUnavailable, kind: kindServer, code: "engine_failed", message: "the engine failed"}
 	case errors.Is(err, request.ErrClosed):

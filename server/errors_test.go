@@ -32,6 +32,8 @@ func TestEngineErrors(t *testing.T) {
 		{fmt.Errorf("x: %w", request.ErrEngineFailed), 503, "", `{"message":"the engine failed","type":"server_error","param":null,"code":"engine_failed"}`},
 		{fmt.Errorf("x: %w", request.ErrPageCheck), 500, "",
 			`{"message":"a cache page of this request failed its check; no token was made from it","type":"server_error","param":null,"code":"page_check_failed"}`},
+		{fmt.Errorf("x: %w", request.ErrNoLogits), 500, "",
+			`{"message":"the model computed no number to choose a token by","type":"server_error","param":null,"code":"no_logits"}`},
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), 504, "", `{"message":"the time for this request is over","type":"server_error","param":null,"code":"timeout"}`},
 		{errors.New("secret path /root"), 500, "", `{"message":"the server failed to answer this request","type":"server_error","param":null,"code":"internal_error"}`},
 	} {

@@ -47,11 +47,11 @@ func (c *runCmd) chat(a *app, cfg kvasir.Config, req kvasir.Request) (err error)
 	case c.Raw:
 		return usage("--raw needs PROMPT: a chat uses the model's chat template")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignal(syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	defer func() {
 		if ctx.Err() != nil {
-			err = &exit{status: statusSignal + int(syscall.SIGTERM)}
+			err = context.Cause(ctx)
 		}
 	}()
 
@@ -77,6 +77,25 @@ func (c *runCmd) chat(a *app, cfg kvasir.Config, req kvasir.Request) (err error)
 		s.stats = a.err
 	}
 	return s.run(ctx)
+}
+
+// untilSignal returns a context that ends when one of sigs comes. Its cause is an *exit with that signal's status.
+func untilSignal(sigs ...os.Signal) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, sigs...)
+	go func() {
+		select {
+		case sig := <-came:
+			n, _ := sig.(syscall.Signal)
+			cancel(&exit{status: statusSignal + int(n)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(came)
+		cancel(nil)
+	}
 }
 
 // loadForChat opens the engine. Ctrl-C gives up.

@@ -20,24 +20,24 @@ const (
 	doorCode     = "QX-4821"
 )
 
-// built is the command, built once for all tests; TestMain removes it.
+// buildFolder is where the command is built, once for all tests that run it. TestMain makes and removes it.
+var buildFolder string
+
 var built = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "kvasir-test-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "kvasir")
+	path := filepath.Join(buildFolder, "kvasir")
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		return path, errors.New(string(out))
+		return "", errors.New(string(out))
 	}
 	return path, nil
 })
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if path, _ := built(); path != "" {
-		os.RemoveAll(filepath.Dir(path))
+	var err error
+	if buildFolder, err = os.MkdirTemp("", "kvasir-test-"); err != nil {
+		panic(err)
 	}
+	status := m.Run()
+	os.RemoveAll(buildFolder)
 	os.Exit(status)
 }
 
@@ -243,6 +243,33 @@ func TestCommandServes(t *testing.T) {
 	}
 	if strings.Contains(s.log.String(), doorCode) {
 		t.Error("the log tells of the answer")
+	}
+}
+
+func TestCommandServesThoseWithAKey(t *testing.T) {
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("open-sesame ali-baba\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, "--api-keys", keys, "--cors-origin", "https://example.com", "--served-model-name", "cave")
+	for authorization, want := range map[string]int{"": 401, "Bearer close-sesame": 401, "Bearer open-sesame": 200} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/models", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", authorization)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != want || resp.Header.Get("Access-Control-Allow-Origin") != "https://example.com" {
+			t.Errorf("with %q: %s, headers %v", authorization, resp.Status, resp.Header)
+		}
+		if want == 200 {
+			wants(t, "the list of models", string(body), `"cave"`)
+		}
 	}
 }
 

@@ -206,7 +206,7 @@ func TestCtrlCInATerminalStopsTheAnswerOnly(t *testing.T) {
 }
 
 func TestSignalsFromOthersRestoreTheTerminal(t *testing.T) {
-	for sig, status := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGINT: 0} {
+	for sig, status := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGINT: 0} {
 		t.Run(sig.String(), func(t *testing.T) {
 			term := startChat(t, t.TempDir())
 			term.press("half a line")

@@ -108,7 +108,9 @@ func TestRunFails(t *testing.T) {
 
 func TestRunWhenTheEngineCannotBeOpened(t *testing.T) {
 	b := newBench(nil, "")
-	b.open = func(context.Context, kvasir.Config) (engine, error) { return nil, errors.New("kvasir: m.gguf: no magic") }
+	b.open = func(context.Context, kvasir.Config) (engine, error) {
+		return nil, errors.New("kvasir: m.gguf: no magic")
+	}
 	if status := b.run([]string{"run", "x"}); status != statusFailed {
 		t.Errorf("exit status %d, want %d", status, statusFailed)
 	}
@@ -234,4 +236,3 @@ func TestVersionNamesTheMachine(t *testing.T) {
 	}
 	wants(t, "version", b.stdout.String(), "kvasir ", "go1.", "CPU kernels: ")
 }
-

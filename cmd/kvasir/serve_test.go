@@ -133,7 +133,9 @@ func TestServeStopsWhileLoading(t *testing.T) {
 
 func TestServeFailsWhenTheEngineCannotBeOpened(t *testing.T) {
 	b := newBench(nil, "")
-	b.open = func(context.Context, kvasir.Config) (engine, error) { return nil, errors.New("kvasir: m.gguf: no magic") }
+	b.open = func(context.Context, kvasir.Config) (engine, error) {
+		return nil, errors.New("kvasir: m.gguf: no magic")
+	}
 	if status := b.run([]string{"serve", "--port", "0"}); status != statusFailed {
 		t.Errorf("exit status %d", status)
 	}

@@ -41,7 +41,7 @@ func (l *Ledger) checkEdges() error {
 	n := 0
 	for i := range l.pages {
 		s := &l.pages[i]
-		var seen [2]int32
+		var seen [Read + 1]int32
 		before := none
 		for e := s.edges; e != none; before, e = e, l.own.edges[e].pageNext {
 			x := l.own.edges[e]
@@ -50,10 +50,10 @@ func (l *Ledger) checkEdges() error {
 			}
 			fromPages[e] = true
 			n++
-			seen[l.own.recs[x.owner].name.Kind-Sequence]++
+			seen[l.own.recs[x.owner].name.Kind]++
 		}
-		if seen != [2]int32{s.readers, s.pins} {
-			return broken("I1", "page %d counts %d sequences and %d checks, has %v", i, s.readers, s.pins, seen)
+		if s.readers != seen[Sequence]+seen[Export]+seen[Import] || s.pins != seen[Verify]+seen[Read] {
+			return broken("I1", "page %d counts %d readers and %d pins, has owners %v by kind", i, s.readers, s.pins, seen)
 		}
 	}
 	for r := range l.own.recs {

@@ -28,6 +28,39 @@ const (
 	EvScrubbed
 	// EvPatrol: check up to N pages that nobody but the prefix index reads (slow patrol). Answered by FxVerify if there are any.
 	EvPatrol
+
+	// The hand-off between nodes follows. A node is the prefill node (P) of some attempts and the decode node (D) of others.
+
+	// EvConnected: the hello of Link is done. A new Incarnation of its peer proves that the peer has restarted; a new Epoch that the connection before is over. Hellos of
+	// one peer are told in their order.
+	EvConnected
+	// EvLost: Link is suspected to be dead, or at its end. Frees nothing. Answered by FxFence, once.
+	EvLost
+	// EvFenced: the local fence of Link is complete: its peer can read nothing here any more, and no read from it that this node issued over Link will land.
+	EvFenced
+	// EvMessage: Message came from the peer of Link.
+	EvMessage
+	// EvCancel: the gateway ends Attempt. Remembered where it comes first.
+	EvCancel
+	// EvTick, at P: send again what has had no answer.
+	EvTick
+
+	// EvReserve, at P: admission promises N pages of Seq to Attempt, over Link. Accepted in silence, or answered by FxRefused; a repetition for an attempt that is alive is
+	// stale. Whatever is accepted ends with FxExported.
+	EvReserve
+	// EvOffer, at P: Refs are the next pages of Attempt's prompt, Resident and read by its Seq; they become one group. All but the prompt's last page are full. Last: they (maybe
+	// none) end the prompt of Tokens tokens, and the answer begins with First. All or nothing.
+	EvOffer
+	// EvRevoke, at P: it gives up on Attempt.
+	EvRevoke
+
+	// EvExpect, at D: the gateway's Submit for the life To of this node: over Link the prefill node will offer the prompt of Tokens tokens whose pages end in the chain hashes
+	// Hashes (of a last page that is not full too), for Seq in Domain. No page is taken yet. Accepted in silence, and then it ends with either FxStart or FxImportEnded; or answered
+	// by FxRefused; a repetition for an attempt that is alive is stale.
+	EvExpect
+	// EvRead, at D: the read of job Job is over: its bytes have landed and hash to Checksum, or (Failed) not all have landed and no more ever will. A timeout or
+	// an error is not enough to say so.
+	EvRead
 )
 
 // Seal tells that a page is filled and will not be written again.
@@ -53,6 +86,16 @@ type Event struct {
 	Spends []page.Spend
 	Seals  []Seal
 	Bad    []int
+
+	Link     Link
+	Attempt  Attempt
+	Message  Message
+	To       page.Incarnation
+	Tokens   int
+	First    int32
+	Last     bool
+	Failed   bool
+	Checksum uint32
 }
 
 // EffectKind says what must be done.
@@ -72,6 +115,23 @@ const (
 	// FxFreed: N pages may be allotted again that could not be before, without the scheduler's doing (scrubbed, or a check that pinned them is over); a
 	// scheduler that waits for pages may ask again.
 	FxFreed
+
+	// FxSend: send Message over Link.
+	FxSend
+	// FxFence: fence the peer of Link, then tell EvFenced.
+	FxFence
+	// FxRefused: the EvReserve or EvExpect of this step, for Attempt and Seq, was not accepted. Status: Refused (Have pages are needed, Max may be promised), Cancelled (the
+	// attempt is closed, or for another life), Lost (Link is not up).
+	FxRefused
+	// FxExported, at P: Attempt has ended, with the Status of its Release (or Lost), and owns no page any more. Once for each EvReserve accepted.
+	FxExported
+	// FxRead, at D: read the page Src of the peer of Link, for Attempt, into this node's page Dst; hash what has landed and tell EvRead for Job. The offer says Checksum.
+	FxRead
+	// FxStart, at D: Seq starts. Refs are the pages of its prompt; the last is Seq's to fill if it has room, the others are Resident. If it has none, Spare is one page, Allotted, for
+	// the answer (else Spare is zero). The answer begins with First.
+	FxStart
+	// FxImportEnded, at D: Attempt has ended before Seq could start. Status says why: Refused with Have and Max, Mismatch with Page, Cancelled, Lost.
+	FxImportEnded
 )
 
 // Effect is what Ledger.Step gives back, to be performed in order.
@@ -85,6 +145,17 @@ type Effect struct {
 	Ref    page.Ref
 	Refs   []page.Ref
 	Checks []Check
+
+	Link      Link
+	Attempt   Attempt
+	Message   Message
+	Src, Dst  page.Ref
+	Checksum  uint32
+	Spare     page.Ref
+	First     int32
+	Status    Status
+	Page      int
+	Have, Max int
 }
 
 // Check says what a page must hold to be read.

@@ -20,6 +20,13 @@ type Config struct {
 	PrefixCache bool
 	// Scrub zeroes every page that was written before it becomes Free. Without it only pages that failed a check are scrubbed.
 	Scrub bool
+
+	// PageSize is the number of tokens that fill a page. The hand-off needs it; without it (0) nothing can be reserved or expected.
+	PageSize int
+	// ExportQuota bounds the pages promised to exports, since a slow peer pins them. 0: the pool.
+	ExportQuota int
+	// MaxTombstones bounds the closed attempts that are remembered one by one; older ones are folded into watermarks. 0: 65536; negative: none.
+	MaxTombstones int
 }
 
 // Ledger knows the state, generation and owners of every page of one node, and the prefix index. See the package comment.
@@ -38,6 +45,8 @@ type Ledger struct {
 	jobs      uint64 // the last job's number
 	now       uint64 // Steps so far; the only clock
 
+	handoff
+
 	stats Stats
 
 	// Filled by one Step, and valid until the next.
@@ -45,6 +54,7 @@ type Ledger struct {
 	refs   []page.Ref
 	checks []Check
 	run    []page.Index
+	offers []Offer
 }
 
 // New returns the ledger of a pool whose pages are all Free.
@@ -59,6 +69,8 @@ func New(cfg Config) (*Ledger, error) {
 		index: newPrefixIndex(cfg),
 		free:  none,
 		idle:  idleList{head: none, tail: none, patrol: none},
+
+		handoff: newHandoff(cfg),
 	}
 	for i := cfg.Pages - 1; i >= 0; i-- {
 		l.pages[i] = slot{edges: none, prev: none, next: l.free, bucket: none}
@@ -76,7 +88,7 @@ func New(cfg Config) (*Ledger, error) {
 // Pages named in the effects belong to whom the effect's kind says; the slices in them are the ledger's and valid until the next Step.
 func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 	l.now++
-	l.fx, l.refs, l.checks = dst, l.refs[:0], l.checks[:0]
+	l.fx, l.refs, l.checks, l.offers = dst, l.refs[:0], l.checks[:0], l.offers[:0]
 	switch ev.Kind {
 	case EvAllot:
 		l.allot(ev.N)
@@ -100,6 +112,28 @@ func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 		l.scrubbed(ev.Ref)
 	case EvPatrol:
 		l.patrol(ev.N)
+	case EvConnected:
+		l.connected(ev.Link)
+	case EvLost:
+		l.lost(ev.Link)
+	case EvFenced:
+		l.fenced(ev.Link)
+	case EvMessage:
+		l.message(ev.Link, &ev.Message)
+	case EvCancel:
+		l.cancel(ev.Attempt)
+	case EvTick:
+		l.tick()
+	case EvReserve:
+		l.reserve(&ev)
+	case EvOffer:
+		l.offer(&ev)
+	case EvRevoke:
+		l.revoke(ev.Attempt)
+	case EvExpect:
+		l.expect(&ev)
+	case EvRead:
+		l.read(ev.Job, ev.Failed, ev.Checksum)
 	default:
 		l.stale(0, Malformed)
 	}

@@ -14,6 +14,12 @@ const (
 	Sequence OwnerKind = iota + 1
 	// Verify is a check of bytes that runs outside the ledger. It pins pages and reads for nobody but itself. Its number is that of the job.
 	Verify
+	// Export reads a page for an attempt whose decode node may read it. Its number is internal to the ledger, and belongs to one attempt at a time.
+	Export
+	// Import holds the pages into which an attempt's prompt is read. Its number is as an Export's.
+	Import
+	// Read is one read from a peer that may still land. Its number is that of the job.
+	Read
 )
 
 // Owner names who holds a page.
@@ -28,6 +34,12 @@ func (o Owner) String() string {
 		return fmt.Sprintf("seq %d", o.Number)
 	case Verify:
 		return fmt.Sprintf("verify %d", o.Number)
+	case Export:
+		return fmt.Sprintf("export %d", o.Number)
+	case Import:
+		return fmt.Sprintf("import %d", o.Number)
+	case Read:
+		return fmt.Sprintf("read %d", o.Number)
 	}
 	return fmt.Sprintf("owner %d/%d", o.Kind, o.Number)
 }
@@ -58,6 +70,7 @@ type edge struct {
 	page               page.Index
 	pagePrev, pageNext int32
 	ownPrev, ownNext   int32
+	at                 int32 // of an export: the page's group; of an import or a read: the page's place in the prompt
 }
 
 func newOwners() owners {
@@ -172,7 +185,7 @@ func (o *owners) edgeOf(r int32, s *slot) int32 {
 
 // counter is the slot's count of owners of kind k.
 func (s *slot) counter(k OwnerKind) *int32 {
-	if k == Verify {
+	if k == Verify || k == Read {
 		return &s.pins
 	}
 	return &s.readers

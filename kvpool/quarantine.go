@@ -37,11 +37,15 @@ func (l *Ledger) quarantine(i page.Index, reporter int32) {
 // fail marks a sequence that has read page i, or was about to. It is told once, and no FxMatched comes after that.
 func (l *Ledger) fail(r int32, knows bool, i page.Index) {
 	rec := &l.own.recs[r]
+	if rec.name.Kind == Export {
+		l.giveUp(int32(rec.name.Number)) // its peer must not take what is bad
+	}
 	if rec.name.Kind != Sequence || rec.failed {
 		return
 	}
 	rec.failed = true
 	l.own.part(r)
+	l.giveUpOn(page.Seq(rec.name.Number))
 	if !knows {
 		l.stats.Failed++
 		l.emit(Effect{Kind: FxFailed, Seq: page.Seq(rec.name.Number), Ref: l.ref(i)})

@@ -51,19 +51,27 @@ func (l *Ledger) seal(x *Seal) {
 		return
 	}
 	s.domain, s.chain, s.checksum = x.Domain, x.Chain, x.Checksum
-	s.sealed, s.proved = l.now, l.now
+	s.sealed, s.proved, s.full = l.now, l.now, x.Full
 	l.move(s, Resident)
 	l.stats.Sealed++
 
 	// I5: what was computed from a bad page is itself not what its chain hash says.
-	if !x.Full || !l.cfg.PrefixCache || writer.failed {
+	if x.Full && !writer.failed {
+		l.enter(x.Ref.Page)
+	}
+}
+
+// enter lets the prefix index read a full page that has just become Resident, unless it has one of that prefix.
+func (l *Ledger) enter(i page.Index) {
+	s := &l.pages[i]
+	if !l.cfg.PrefixCache {
 		return
 	}
 	if l.index.find(l.pages, s.domain, &s.chain) != none {
 		l.stats.Duplicates++
 		return
 	}
-	l.index.insert(l.pages, x.Ref.Page)
+	l.index.insert(l.pages, i)
 }
 
 // release ends all that seq owns, the page gained last first: of an indexed chain the deeper pages then are evicted before
@@ -73,11 +81,21 @@ func (l *Ledger) release(seq page.Seq) {
 	if r == none {
 		return
 	}
+	l.letGoAll(r)
+}
+
+// letGoAll ends all that the owner of record r owns, and tells how many pages may be had now that could not be had before.
+func (l *Ledger) letGoAll(r int32) int {
+	n := 0
 	for e := l.own.recs[r].tail; e != none; {
-		before := l.own.edges[e].ownPrev
+		x := l.own.edges[e]
 		l.letGo(e)
-		e = before
+		if s := &l.pages[x.page]; s.state == Free || s.idle && s.pins == 0 {
+			n++
+		}
+		e = x.ownPrev
 	}
+	return n
 }
 
 // letGo ends the ownership e and decides what becomes of its page.

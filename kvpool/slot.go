@@ -20,6 +20,8 @@ const (
 	Resident
 	// Quarantined: nobody may gain it. It goes home when its last owner has let go and its bytes are scrubbed.
 	Quarantined
+	// Importing: an import's, written by this node's own reads from a peer.
+	Importing
 
 	states = iota
 )
@@ -36,6 +38,8 @@ func (s State) String() string {
 		return "Resident"
 	case Quarantined:
 		return "Quarantined"
+	case Importing:
+		return "Importing"
 	}
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
@@ -66,14 +70,15 @@ type slot struct {
 	checksum uint32
 
 	edges   int32 // its owners, latest first
-	readers int32 // sequences among them (in Filling: its writer)
-	pins    int32 // checks among them
+	readers int32 // sequences, exports and imports among them (in Filling: its writer)
+	pins    int32 // checks and reads among them
 
 	prev, next int32 // neighbours in the free list (next alone) or the idle list
 	bucket     int32 // next page in its bucket of the prefix index
 	state      State
 	indexed    bool // the prefix index is a reader
-	idle       bool // in the idle list: indexed, and no sequence reads it
+	idle       bool // in the idle list: indexed, and neither sequence nor export reads it
+	full       bool // every slot was filled when it was sealed
 }
 
 // move is the only place where a page's state changes.

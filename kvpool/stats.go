@@ -13,41 +13,58 @@ const (
 	WrongState                         // the page is not in a state in which this can happen
 	WrongOwner                         // the sequence does not own the page; EvMatch: it owns pages already
 	NoSuchJob                          // no check of that number runs
-	Malformed                          // no such kind of event, sequence 0, or an index outside the checks
+	Malformed                          // no such kind of event, sequence 0, or an index outside the checks; nonsense in a message or an attempt's name
+	WrongLink                          // the link is not up, or not the attempt's
+	NoSuchAttempt                      // nothing is known of the attempt, or it is closed
+	Repeated                           // known already
 
 	reasons = iota + 1
 )
 
 func (r Reason) String() string {
-	names := [reasons]string{"", "wrong node", "wrong incarnation", "no such page", "wrong generation", "wrong state", "wrong owner", "no such job", "malformed"}
+	names := [reasons]string{"", "wrong node", "wrong incarnation", "no such page", "wrong generation", "wrong state", "wrong owner", "no such job", "malformed",
+		"wrong link", "no such attempt", "repeated"}
 	if int(r) < len(names) && r != 0 {
 		return names[r]
 	}
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// eventKinds is one more than the last kind of event.
-const eventKinds = EvPatrol + 1
+const (
+	// eventKinds is one more than the last kind of event that one node alone knows.
+	eventKinds = EvPatrol + 1
+	// allKinds is one more than the last kind of event.
+	allKinds = EvRead + 1
+)
 
 func (k EventKind) String() string {
-	names := [eventKinds]string{"unknown", "allot", "return", "spend", "seal", "match", "verified", "release", "bad page", "scrubbed", "patrol"}
-	if k < eventKinds {
+	names := [allKinds]string{
+		"unknown", "allot", "return", "spend", "seal", "match", "verified", "release", "bad page", "scrubbed", "patrol",
+		"connected", "lost", "fenced", "message", "cancel", "tick", "reserve", "offer", "revoke", "expect", "read",
+	}
+	if k < allKinds {
 		return names[k]
 	}
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
 
-// Counts says how many pages there are in each state. Free, Allotted, Filling, Resident and Quarantined sum to the pool (I10).
+// Counts says how many pages there are in each state. Free, Allotted, Filling, Resident, Quarantined and Importing sum to the pool (I10).
 type Counts struct {
 	Free        int
 	Allotted    int
 	Filling     int
 	Resident    int // Idle + Read
 	Idle        int // of these: read by nobody but the prefix index (and maybe a check)
-	Read        int // of these: read by sequences (or, just taken out of the prefix index, by a check that still runs)
+	Read        int // of these: read by sequences or exports (or, just taken out of the prefix index, by a check that still runs)
 	Quarantined int
+	Importing   int
 
 	Indexed int // pages in the prefix index: all that are Idle, and some that are Read
+
+	Exports    int // attempts alive at this node as the prefill node
+	Promised   int // pages promised to them: what Config.ExportQuota bounds
+	Imports    int // attempts alive at this node as the decode node
+	Tombstones int // attempts remembered as closed
 }
 
 // Counts costs the same whatever the size of the pool.
@@ -60,14 +77,19 @@ func (l *Ledger) Counts() Counts {
 		Idle:        l.idle.size,
 		Read:        l.count[Resident] - l.idle.size,
 		Quarantined: l.count[Quarantined],
+		Importing:   l.count[Importing],
 		Indexed:     l.index.size,
+		Exports:     len(l.exportOf),
+		Promised:    l.promised,
+		Imports:     len(l.importOf),
+		Tombstones:  len(l.tombOf),
 	}
 }
 
 // Stats counts what has happened since New. Counters only grow.
 type Stats struct {
 	// Stale counts refs and events that changed nothing, by kind of event (0: of no known kind) and Reason.
-	Stale [eventKinds][reasons]uint64
+	Stale [allKinds][reasons]uint64
 
 	Allotted    uint64 // pages given to the scheduler
 	Sealed      uint64 // pages sealed
@@ -81,6 +103,13 @@ type Stats struct {
 	Distrusted  uint64 // pages that left the prefix index because they may have been computed from a bad one
 	Failed      uint64 // sequences told to end because of a bad page
 	Scrubbed    uint64 // pages that came home scrubbed
+
+	Exported      [Lost + 1]uint64 // attempts ended at this prefill node, by Status
+	ImportsEnded  [Lost + 1]uint64 // attempts ended at this decode node, by Status; Done: started
+	Imported      uint64           // pages read from peers and accepted
+	ReadsRejected uint64           // reads that failed, or whose bytes were not as offered
+	Fences        uint64           // FxFence
+	Folded        uint64           // tombstones folded into a watermark
 }
 
 // Stats costs the same whatever the size of the pool.

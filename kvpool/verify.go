@@ -121,16 +121,7 @@ func (l *Ledger) judge(run []page.Index, bad []int, since uint64) {
 // unpin ends a check's ownership, and tells how many pages may be had now that could not be had before: a scheduler that got
 // fewer than it asked for may be waiting for them, and nobody else would tell it.
 func (l *Ledger) unpin(job int32) {
-	n := 0
-	for e := l.own.recs[job].tail; e != none; {
-		x := l.own.edges[e]
-		l.letGo(e)
-		if s := &l.pages[x.page]; s.state == Free || s.idle && s.pins == 0 {
-			n++
-		}
-		e = x.ownPrev
-	}
-	if n > 0 {
+	if n := l.letGoAll(job); n > 0 {
 		l.emit(Effect{Kind: FxFreed, N: n})
 	}
 }

@@ -11,7 +11,10 @@ import (
 //
 // It costs time and memory in proportion to pages and owners; it is called by tests after every Step, and by a node when asked to.
 func (l *Ledger) Check() error {
-	for _, check := range []func() error{l.checkCounts, l.checkEdges, l.checkOwners, l.checkPages, l.checkFree, l.checkIdle, l.checkIndex} {
+	for _, check := range []func() error{
+		l.checkCounts, l.checkEdges, l.checkOwners, l.checkPages, l.checkFree, l.checkIdle, l.checkIndex,
+		l.checkLinks, l.checkForeign, l.checkExports, l.checkImports, l.checkTombstones,
+	} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -199,7 +202,10 @@ func (l *Ledger) Owners(i page.Index) string {
 	if int64(i) >= int64(len(l.pages)) {
 		return fmt.Sprintf("page %d: none such", i)
 	}
-	s := &l.pages[i]
+	return l.owners(&l.pages[i])
+}
+
+func (l *Ledger) owners(s *slot) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v @%d", s.state, s.gen)
 	sep := ": "
@@ -208,8 +214,19 @@ func (l *Ledger) Owners(i page.Index) string {
 		sep = ", "
 	}
 	for e := s.edges; e != none; e = l.own.edges[e].pageNext {
-		b.WriteString(sep + l.own.recs[l.own.edges[e].owner].name.String())
+		b.WriteString(sep + l.nameOf(l.own.recs[l.own.edges[e].owner].name))
 		sep = ", "
 	}
 	return b.String()
+}
+
+// nameOf is an owner's name in words; exports and imports are told by their attempts.
+func (l *Ledger) nameOf(o Owner) string {
+	switch {
+	case o.Kind == Export && o.Number < uint64(len(l.exports)):
+		return "export " + l.exports[o.Number].attempt.String()
+	case o.Kind == Import && o.Number < uint64(len(l.imports)):
+		return "import " + l.imports[o.Number].attempt.String()
+	}
+	return o.String()
 }

@@ -29,10 +29,6 @@ func (l *Ledger) reserve(ev *Event) {
 		l.stale(EvReserve, Repeated)
 		return
 	}
-	quota := l.cfg.ExportQuota
-	if quota <= 0 {
-		quota = l.cfg.Pages
-	}
 	refusal := Effect{Kind: FxRefused, Attempt: ev.Attempt, Seq: ev.Seq}
 	i := l.upLink(ev.Link)
 	switch {
@@ -44,8 +40,8 @@ func (l *Ledger) reserve(ev *Event) {
 	case i == none:
 		l.stale(EvReserve, WrongLink)
 		refusal.Status = Lost
-	case ev.N > quota-l.promised:
-		refusal.Status, refusal.Have, refusal.Max = Refused, ev.N, quota-l.promised
+	case ev.N > l.quota()-l.promised:
+		refusal.Status, refusal.Have, refusal.Max = Refused, ev.N, l.quota()-l.promised
 	default:
 		l.promised += ev.N
 		x := l.spareExport
@@ -60,6 +56,14 @@ func (l *Ledger) reserve(ev *Event) {
 		return
 	}
 	l.emit(refusal)
+}
+
+// quota bounds the pages promised to exports.
+func (l *Ledger) quota() int {
+	if l.cfg.ExportQuota > 0 {
+		return l.cfg.ExportQuota
+	}
+	return l.cfg.Pages
 }
 
 // offer exports the next pages of an attempt as one group and sends it.

@@ -368,6 +368,15 @@ func (l *Ledger) stop(i int32, v verdict) {
 	}
 }
 
+// stopImports stops every import over a link.
+func (l *Ledger) stopImports(link int32) {
+	for i := range l.imports {
+		if x := &l.imports[i]; x.used && x.link == link {
+			l.stop(int32(i), verdict{status: Lost})
+		}
+	}
+}
+
 // endReads ends every read over a link that is fenced, and with them the imports, which have stopped before.
 func (l *Ledger) endReads(link int32) {
 	for i := range l.imports {

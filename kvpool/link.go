@@ -5,12 +5,13 @@ import "github.com/kvasir-engine/kvasir/kvpool/page"
 // handoff is the part of a ledger that knows other nodes. Links and attempts are records in arrays, found by name; spare records keep their memory.
 type handoff struct {
 	links   []link
+	peers   []peer // all that ever said hello
 	exports []export
 	imports []importing
 
 	// For lookup only.
 	byLink   map[Link]int32
-	byPeer   map[page.Node]peer
+	byPeer   map[page.Node]int32
 	exportOf map[Attempt]int32
 	importOf map[Attempt]int32
 
@@ -23,7 +24,7 @@ type handoff struct {
 
 // link is one connection that is up, or lost and not yet fenced.
 type link struct {
-	name Link // Peer, Incarnation and Epoch 0: a spare record
+	name Link
 	used bool
 	up   bool  // hello done, and not lost
 	dead bool  // the peer has restarted since
@@ -32,13 +33,14 @@ type link struct {
 
 // peer is the latest life and connection of another node.
 type peer struct {
+	node        page.Node
 	incarnation page.Incarnation
 	epoch       uint64
 }
 
 func newHandoff(cfg Config) handoff {
 	return handoff{
-		byLink: map[Link]int32{}, byPeer: map[page.Node]peer{}, exportOf: map[Attempt]int32{}, importOf: map[Attempt]int32{},
+		byLink: map[Link]int32{}, byPeer: map[page.Node]int32{}, exportOf: map[Attempt]int32{}, importOf: map[Attempt]int32{},
 		spareLink: none, spareExport: none, spareImport: none,
 		tombstones: newTombstones(cfg),
 	}
@@ -48,30 +50,35 @@ func newHandoff(cfg Config) handoff {
 //
 // I8: that a new incarnation said hello is proof of the restart, and so frees what is exported to its predecessor.
 func (l *Ledger) connected(name Link) {
-	switch before, known := l.byPeer[name.Peer]; {
-	case name.Peer == l.cfg.Node, name.Incarnation == 0, name.Incarnation == l.cfg.Incarnation:
+	if name.Peer == l.cfg.Node || name.Incarnation == 0 || name.Incarnation == l.cfg.Incarnation {
 		l.stale(EvConnected, Malformed)
 		return
-	case !known:
-	case before.incarnation == name.Incarnation:
-		if name.Epoch <= before.epoch {
-			l.stale(EvConnected, WrongLink)
-			return
+	}
+	p, known := l.byPeer[name.Peer]
+	if !known {
+		p = int32(len(l.peers))
+		l.peers = append(l.peers, peer{node: name.Peer})
+		l.byPeer[name.Peer] = p
+	}
+	before := l.peers[p]
+	restart := known && before.incarnation != name.Incarnation
+	if known && !restart && name.Epoch <= before.epoch {
+		l.stale(EvConnected, WrongLink)
+		return
+	}
+	for i := range l.links {
+		switch k := &l.links[i]; {
+		case !k.used || k.name.Peer != name.Peer:
+		case restart:
+			l.restarted(int32(i))
+		case k.up:
+			l.lose(int32(i))
 		}
-		l.eachLink(func(i int32) {
-			if l.links[i].name.Peer == name.Peer && l.links[i].up {
-				l.lose(i)
-			}
-		})
-	default:
-		l.eachLink(func(i int32) {
-			if l.links[i].name.Peer == name.Peer {
-				l.restarted(i)
-			}
-		})
+	}
+	if restart {
 		l.forgetLife(before.incarnation)
 	}
-	l.byPeer[name.Peer] = peer{name.Incarnation, name.Epoch}
+	l.peers[p] = peer{name.Peer, name.Incarnation, name.Epoch}
 	i := l.spareLink
 	if i == none {
 		i = int32(len(l.links))
@@ -81,14 +88,6 @@ func (l *Ledger) connected(name Link) {
 	}
 	l.links[i] = link{name: name, used: true, up: true, next: none}
 	l.byLink[name] = i
-}
-
-func (l *Ledger) eachLink(do func(i int32)) {
-	for i := range l.links {
-		if l.links[i].used {
-			do(int32(i))
-		}
-	}
 }
 
 // lost takes a suspicion. It frees nothing: the peer may be reading still.
@@ -108,11 +107,7 @@ func (l *Ledger) lose(i int32) {
 	l.links[i].up = false
 	l.stats.Fences++
 	l.emit(Effect{Kind: FxFence, Link: l.links[i].name})
-	for m := range l.imports {
-		if x := &l.imports[m]; x.used && x.link == i {
-			l.stop(int32(m), verdict{status: Lost})
-		}
-	}
+	l.stopImports(i)
 }
 
 // restarted ends the exports over a link whose peer is proved to have ended. Reads from it that are out still need their end, or the fence.
@@ -133,11 +128,7 @@ func (l *Ledger) fenced(name Link) {
 	}
 	if l.links[i].up { // fenced before anybody suspected it
 		l.links[i].up = false
-		for m := range l.imports {
-			if x := &l.imports[m]; x.used && x.link == i {
-				l.stop(int32(m), verdict{status: Lost})
-			}
-		}
+		l.stopImports(i)
 	}
 	l.endExports(i)
 	l.endReads(i)

@@ -22,6 +22,10 @@ type Attempt struct {
 	Prefill page.Incarnation // the life of the prefill node that it is for
 }
 
+func (a Attempt) String() string {
+	return fmt.Sprintf("%x.%d@%x", a.Gateway, a.Number, uint64(a.Prefill))
+}
+
 // MessageKind says what a message between the two nodes of an attempt says.
 type MessageKind uint8
 

@@ -1,0 +1,276 @@
+package kvpool
+
+import (
+	"encoding/binary"
+
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+)
+
+// Clone returns a ledger of its own that will behave as l does from now on.
+func (l *Ledger) Clone() *Ledger {
+	c := *l
+	c.fx, c.refs, c.checks, c.run, c.offers = nil, nil, nil, nil, nil
+	c.pages = append([]slot(nil), l.pages...)
+	c.index.buckets = append([]int32(nil), l.index.buckets...)
+	c.own.recs, c.own.edges = append([]ownerRec(nil), l.own.recs...), append([]edge(nil), l.own.edges...)
+	c.own.byName = make(map[Owner]int32, len(l.own.byName))
+	for i := range c.own.recs {
+		if name := c.own.recs[i].name; name.Kind != 0 {
+			c.own.byName[name] = int32(i)
+		}
+	}
+	c.handoff = l.handoff.clone()
+	return &c
+}
+
+func (h *handoff) clone() handoff {
+	c := *h
+	c.links, c.peers = append([]link(nil), h.links...), append([]peer(nil), h.peers...)
+	c.exports, c.imports = append([]export(nil), h.exports...), append([]importing(nil), h.imports...)
+	c.tombs, c.marks = append([]tomb(nil), h.tombs...), append([]mark(nil), h.marks...)
+	c.byLink, c.byPeer = make(map[Link]int32, len(h.byLink)), make(map[page.Node]int32, len(h.byPeer))
+	c.exportOf, c.importOf = make(map[Attempt]int32, len(h.exportOf)), make(map[Attempt]int32, len(h.importOf))
+	c.tombOf, c.markOf = make(map[Attempt]int32, len(h.tombOf)), make(map[markKey]int32, len(h.markOf))
+	for i := range c.links {
+		if c.links[i].used {
+			c.byLink[c.links[i].name] = int32(i)
+		}
+	}
+	for i := range c.peers {
+		c.byPeer[c.peers[i].node] = int32(i)
+	}
+	for i := range c.exports {
+		if c.exports[i].used {
+			c.exportOf[c.exports[i].attempt] = int32(i)
+		}
+	}
+	for i := range c.imports {
+		x := &c.imports[i]
+		x.places = append([]place(nil), x.places...)
+		if x.used {
+			c.importOf[x.attempt] = int32(i)
+		}
+	}
+	for i := c.oldest; i != none; i = c.tombs[i].next {
+		c.tombOf[c.tombs[i].attempt] = i
+	}
+	for i := range c.marks {
+		c.markOf[c.marks[i].markKey] = int32(i)
+	}
+	return c
+}
+
+// AppendState appends an encoding of all that decides what the ledger will do. Two ledgers of one Config with equal encodings answer the same further events with the same
+// effects, but for the numbers of jobs and the order of effects that one event has on several attempts or sequences.
+//
+// In it: of each page, by its number, the state, generation, and as far as they count domain, chain, checksum and which indexed pages would be kept if it turned out
+// bad; the orders of the free list and of the idle list, and the patrol's place; sequences with their pages in order; checks with theirs, known by their
+// pages and not by their numbers; links and peers; exports and imports by attempt, a read in flight being known by its place; tombstones (in order of
+// age only where Config.MaxTombstones bounds them expressly) and watermarks.
+//
+// Not in it: Stats, the count of steps and of jobs, the places of records in arrays, the order of a page's owners. Pages that differ in number alone make a difference. It
+// is meant for small worlds: its cost grows with the square of what it encodes.
+func (l *Ledger) AppendState(dst []byte) []byte {
+	e := &encoder{l: l, b: dst}
+	for i := range l.pages {
+		e.page(page.Index(i))
+	}
+	for i := l.free; i != none; i = l.pages[i].next {
+		e.num(int(i))
+	}
+	e.num(-1)
+	for i := l.idle.head; i != none; i = l.pages[i].next {
+		e.num(int(i))
+	}
+	e.num(-1, int(l.idle.patrol))
+	e.set(len(l.own.recs), e.owner)
+	e.set(len(l.links), e.link)
+	e.set(len(l.peers), func(i int) { e.u64(uint64(l.peers[i].node), uint64(l.peers[i].incarnation), l.peers[i].epoch) })
+	e.set(len(l.exports), e.export)
+	e.set(len(l.imports), e.importing)
+	if l.cfg.MaxTombstones != 0 {
+		for i := l.oldest; i != none; i = l.tombs[i].next {
+			e.tomb(&l.tombs[i])
+		}
+		e.num(-1)
+	} else {
+		e.set(len(l.tombs), func(i int) {
+			if l.tombs[i].attempt.valid() {
+				e.tomb(&l.tombs[i])
+			}
+		})
+	}
+	e.set(len(l.marks), func(i int) { e.u64(uint64(l.marks[i].prefill), l.marks[i].gateway, l.marks[i].number) })
+	return e.b
+}
+
+// encoder appends to b.
+type encoder struct {
+	l *Ledger
+	b []byte
+}
+
+func (e *encoder) u64(n ...uint64) {
+	for _, x := range n {
+		e.b = binary.AppendUvarint(e.b, x)
+	}
+}
+
+func (e *encoder) num(n ...int) {
+	for _, x := range n {
+		e.b = binary.AppendVarint(e.b, int64(x))
+	}
+}
+
+func (e *encoder) flag(f ...bool) {
+	for _, x := range f {
+		if x {
+			e.b = append(e.b, 1)
+		} else {
+			e.b = append(e.b, 0)
+		}
+	}
+}
+
+func (e *encoder) attempt(a Attempt) { e.u64(a.Gateway, a.Number, uint64(a.Prefill)) }
+
+func (e *encoder) verdict(v verdict) { e.num(int(v.status), v.page, v.have, v.max) }
+
+// set appends n records in an order that is theirs, whatever their places. A record that writes nothing is not there.
+func (e *encoder) set(n int, record func(i int)) {
+	start := len(e.b)
+	var all []string
+	for i := range n {
+		record(i)
+		if len(e.b) == start {
+			continue
+		}
+		x := string(e.b[start:])
+		e.b = e.b[:start]
+		all = append(all, x)
+		for k := len(all) - 1; k > 0 && all[k-1] > x; k-- {
+			all[k-1], all[k] = x, all[k-1]
+		}
+	}
+	e.num(len(all))
+	for _, x := range all {
+		e.b = append(e.b, x...)
+	}
+}
+
+func (e *encoder) page(i page.Index) {
+	s := &e.l.pages[i]
+	e.num(int(s.state))
+	e.u64(uint64(s.gen))
+	switch s.state {
+	case Resident:
+		e.u64(uint64(s.domain), uint64(s.checksum))
+		e.b = append(e.b, s.chain[:]...)
+		e.flag(s.full, s.indexed)
+		e.older(s.proved, func(a *slot) bool { return a.domain == s.domain })
+	case Importing:
+		if s.pins > 0 {
+			e.u64(uint64(s.checksum))
+		}
+	}
+}
+
+// older appends which indexed pages were sealed no later than a Step: what is left of the clock.
+func (e *encoder) older(than uint64, which func(a *slot) bool) {
+	for i := range e.l.pages {
+		if a := &e.l.pages[i]; a.indexed && a.sealed <= than && which(a) {
+			e.num(i)
+		}
+	}
+	e.num(-1)
+}
+
+// owner appends a sequence or a check.
+func (e *encoder) owner(i int) {
+	rec := &e.l.own.recs[i]
+	switch rec.name.Kind {
+	case Sequence:
+		e.u64(1, rec.name.Number)
+		e.flag(rec.failed)
+	case Verify:
+		e.u64(2)
+		if rec.partner != none {
+			e.u64(e.l.own.recs[rec.partner].name.Number)
+		} else {
+			e.u64(0)
+		}
+		e.older(rec.since, func(*slot) bool { return true })
+	default:
+		return
+	}
+	for x := rec.head; x != none; x = e.l.own.edges[x].ownNext {
+		e.num(int(e.l.own.edges[x].page))
+	}
+	e.num(-1)
+}
+
+func (e *encoder) link(i int) {
+	if k := &e.l.links[i]; k.used {
+		e.linkName(int32(i))
+		e.flag(k.up, k.dead)
+	}
+}
+
+func (e *encoder) linkName(i int32) {
+	k := e.l.links[i].name
+	e.u64(uint64(k.Peer), uint64(k.Incarnation), k.Epoch)
+}
+
+func (e *encoder) seal(s SealOf) { e.num(s.Groups, s.Tokens, int(s.First)) }
+
+func (e *encoder) export(i int) {
+	x := &e.l.exports[i]
+	if !x.used {
+		return
+	}
+	e.attempt(x.attempt)
+	e.linkName(x.link)
+	e.u64(uint64(x.seq))
+	e.num(x.total, x.given, x.groups)
+	e.flag(x.sealed, x.revoked)
+	e.seal(x.seal)
+	e.held(exporter(int32(i)))
+}
+
+func (e *encoder) importing(i int) {
+	x := &e.l.imports[i]
+	if !x.used {
+		return
+	}
+	e.attempt(x.attempt)
+	e.linkName(x.link)
+	e.num(int(x.phase), x.tokens)
+	e.u64(uint64(x.seq), uint64(x.domain))
+	e.flag(x.sealed)
+	e.seal(x.seal)
+	e.verdict(x.verdict)
+	if x.phase != draining {
+		e.num(len(x.places))
+		for _, p := range x.places {
+			e.b = append(e.b, p.chain[:]...)
+			e.num(int(p.group))
+			e.flag(p.ok)
+		}
+	}
+	e.held(importer(int32(i)))
+}
+
+// held appends the pages of an export or import, with their groups or places.
+func (e *encoder) held(name Owner) {
+	if r := e.l.own.find(name); r != none {
+		for x := e.l.own.recs[r].head; x != none; x = e.l.own.edges[x].ownNext {
+			e.num(int(e.l.own.edges[x].page), int(e.l.own.edges[x].at))
+		}
+	}
+	e.num(-1)
+}
+
+func (e *encoder) tomb(t *tomb) {
+	e.attempt(t.attempt)
+	e.verdict(t.verdict)
+}

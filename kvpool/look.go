@@ -1,0 +1,37 @@
+package kvpool
+
+import "github.com/kvasir-engine/kvasir/kvpool/page"
+
+// Page tells the state and the generation of page i. Preconditions: the pool has it.
+func (l *Ledger) Page(i page.Index) (State, page.Generation) { return l.pages[i].state, l.pages[i].gen }
+
+// Renumbered returns a ledger that differs from l in nothing but the numbers of its pages: page i is page to[i] there. The checker merges states that differ in no more than that.
+//
+// Preconditions: to is a permutation of the pool's pages.
+func (l *Ledger) Renumbered(to []page.Index) *Ledger {
+	c := l.Clone()
+	at := func(i *int32) {
+		if *i != none {
+			*i = int32(to[*i])
+		}
+	}
+	for i := range l.pages {
+		s := l.pages[i]
+		at(&s.prev)
+		at(&s.next)
+		at(&s.bucket)
+		c.pages[to[i]] = s
+	}
+	for i := range c.own.edges {
+		if e := &c.own.edges[i]; e.owner != none {
+			e.page = to[e.page]
+		}
+	}
+	for i := range c.index.buckets {
+		at(&c.index.buckets[i])
+	}
+	for _, i := range []*int32{&c.free, &c.idle.head, &c.idle.tail, &c.idle.patrol} {
+		at(i)
+	}
+	return c
+}

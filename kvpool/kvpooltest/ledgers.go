@@ -1,0 +1,232 @@
+package kvpooltest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+)
+
+// ledgers holds every ledger that was ever reached, once: two that will behave alike are one. A world has few of them next to its states, so the real Step runs once for each ledger
+// and event, and a state of the world names its ledgers by number.
+type ledgers struct {
+	mu      sync.RWMutex
+	byState map[string]uint32 // by configuration, life and AppendState
+	all     []*ledger
+}
+
+// ledger is one reached ledger. Nothing steps it in place.
+type ledger struct {
+	id     uint32
+	config kvpool.Config
+	l      *kvpool.Ledger
+	pages  []pageState
+	counts kvpool.Counts
+	jobs   map[ref][]job // that run: reads by the page they land in, checks by their first page
+
+	// Ledgers that differ in the numbers of pages alone have one orbit; renumbering with to takes this one to what stands for it.
+	orbit uint32
+	to    [maxPages]uint8
+	same  bool // to leaves every page where it is
+
+	mu   sync.Mutex
+	memo map[string]*outcome
+}
+
+// ref is a page's life at a known node in its present life. Generation 0: none.
+type ref struct{ page, gen uint8 }
+
+// job is a read or check that a ledger has asked for.
+type job struct {
+	number   uint64
+	checksum uint32 // that the page should have
+}
+
+type pageState struct {
+	state kvpool.State
+	gen   uint8
+}
+
+// outcome is what a ledger does with an event.
+type outcome struct {
+	next    uint32
+	effects []kvpool.Effect
+	err     error
+}
+
+func newLedgers() *ledgers { return &ledgers{byState: map[string]uint32{}} }
+
+func (ls *ledgers) at(id uint32) *ledger {
+	ls.mu.RLock()
+	defer ls.mu.RUnlock()
+	return ls.all[id]
+}
+
+// fresh returns the ledger of a new life.
+func (ls *ledgers) fresh(cfg kvpool.Config) uint32 {
+	l, err := kvpool.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return ls.intern(cfg, l, nil)
+}
+
+func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]job) uint32 {
+	key := stateKey(cfg, l)
+	ls.mu.RLock()
+	id, known := ls.byState[key]
+	ls.mu.RUnlock()
+	if known {
+		return id
+	}
+	x := &ledger{config: cfg, l: l, counts: l.Counts(), jobs: jobs, memo: map[string]*outcome{}}
+	for i := range cfg.Pages {
+		s, g := l.Page(page.Index(i))
+		x.pages = append(x.pages, pageState{s, uint8(g)})
+	}
+	orbitKey, to := standsFor(cfg, l, key)
+	x.to, x.same = to, orbitKey == key
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if id, known := ls.byState[key]; known {
+		return id
+	}
+	x.id = uint32(len(ls.all))
+	ls.all = append(ls.all, x)
+	ls.byState[key] = x.id
+	orbit, known := ls.byState["orbit "+orbitKey]
+	if !known {
+		orbit = x.id
+		ls.byState["orbit "+orbitKey] = orbit
+	}
+	x.orbit = orbit
+	return x.id
+}
+
+func stateKey(cfg kvpool.Config, l *kvpool.Ledger) string {
+	b := binary.AppendUvarint(nil, uint64(cfg.Node))
+	b = binary.AppendUvarint(b, uint64(cfg.Incarnation))
+	return string(l.AppendState(b))
+}
+
+// standsFor tries every numbering of the pages and returns the least encoding with the numbering that gives it.
+func standsFor(cfg kvpool.Config, l *kvpool.Ledger, key string) (least string, to [maxPages]uint8) {
+	perm := make([]page.Index, cfg.Pages)
+	for i := range perm {
+		perm[i] = page.Index(i)
+	}
+	least = key
+	for i := range to {
+		to[i] = uint8(i)
+	}
+	var try func(k int)
+	try = func(k int) {
+		if k == len(perm) {
+			if key := stateKey(cfg, l.Renumbered(perm)); key < least {
+				least = key
+				for i, p := range perm {
+					to[i] = uint8(p)
+				}
+			}
+			return
+		}
+		for i := k; i < len(perm); i++ {
+			perm[k], perm[i] = perm[i], perm[k]
+			try(k + 1)
+			perm[k], perm[i] = perm[i], perm[k]
+		}
+	}
+	try(0)
+	return least, to
+}
+
+// step runs the real Step on a clone, once for each event, and checks what can be seen of the invariants in the ledger alone.
+func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
+	x := ls.at(id)
+	key := string(appendEvent(nil, ev))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if o, ok := x.memo[key]; ok {
+		return o
+	}
+	o := &outcome{next: id}
+	x.memo[key] = o
+	next := x.l.Clone()
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		for _, fx := range next.Step(*ev, nil) {
+			o.effects = append(o.effects, keep(fx))
+		}
+		o.err = next.Check()
+	}()
+	if o.err == nil {
+		o.err = x.compare(next)
+	}
+	if o.err == nil {
+		o.next = ls.intern(x.config, next, x.jobsAfter(ev, o.effects))
+	}
+	return o
+}
+
+// compare: generations never go back, and a page leaves Free with a new one (I6).
+func (x *ledger) compare(next *kvpool.Ledger) error {
+	for i, was := range x.pages {
+		s, g := next.Page(page.Index(i))
+		left := was.state == kvpool.Free && s != kvpool.Free
+		if uint8(g) < was.gen || left && uint8(g) == was.gen {
+			return fmt.Errorf("I6: page %d went from %v @%d to %v @%d", i, was.state, was.gen, s, g)
+		}
+		if c := next.Counts(); c.Free+c.Allotted+c.Filling+c.Resident+c.Quarantined+c.Importing != x.config.Pages {
+			return fmt.Errorf("I10: the pages do not add up: %+v", c)
+		}
+	}
+	return nil
+}
+
+func (x *ledger) jobsAfter(ev *kvpool.Event, effects []kvpool.Effect) map[ref][]job {
+	jobs := map[ref][]job{}
+	for r, run := range x.jobs {
+		if left := slices.DeleteFunc(slices.Clone(run), func(j job) bool { return j.number == ev.Job }); len(left) > 0 {
+			jobs[r] = left
+		}
+	}
+	for _, fx := range effects {
+		switch fx.Kind {
+		case kvpool.FxRead:
+			jobs[small(fx.Dst)] = append(jobs[small(fx.Dst)], job{fx.Job, fx.Checksum})
+		case kvpool.FxVerify:
+			r := small(fx.Checks[0].Ref)
+			jobs[r] = append(jobs[r], job{fx.Job, fx.Checks[0].Checksum})
+		}
+	}
+	return jobs
+}
+
+func (x *ledger) mayRead(l kvpool.Link, a kvpool.Attempt, r page.Ref) bool {
+	return x.l.MayRead(l, a, r)
+}
+
+func small(r page.Ref) ref { return ref{uint8(r.Page), uint8(r.Generation)} }
+
+// keep copies what an effect only lends.
+func keep(fx kvpool.Effect) kvpool.Effect {
+	fx.Refs, fx.Checks = slices.Clone(fx.Refs), slices.Clone(fx.Checks)
+	fx.Message = keepMessage(fx.Message)
+	return fx
+}
+
+func keepMessage(m kvpool.Message) kvpool.Message {
+	m.Pages = slices.Clone(m.Pages)
+	if m.Seal != nil {
+		seal := *m.Seal
+		m.Seal = &seal
+	}
+	return m
+}

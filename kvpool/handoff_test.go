@@ -119,9 +119,40 @@ func (h *handoffMachine) Flow(t *rapid.T) {
 		func() { h.passOn(t, 1) },
 	} {
 		if i == stop {
+			h.trouble(t, x)
 			return
 		}
 		do()
+	}
+}
+
+// trouble is what is worst in the middle of an attempt: something ends it at one side, and others take what pages they can get.
+func (h *handoffMachine) trouble(t *rapid.T, x *try) {
+	n := h.w.nodes[rapid.SampledFrom([]int{x.p, x.d}).Draw(t, "trouble at")]
+	switch rapid.IntRange(0, 5).Draw(t, "trouble") {
+	case 0:
+		return
+	case 1:
+		if k, ok := n.up(x.p + x.d - (n.id - 1)); ok {
+			n.step(Event{Kind: EvLost, Link: k})
+		}
+	case 2:
+		h.w.restart(n.id - 1)
+	case 3:
+		h.w.connect(x.p, x.d)
+		n.hello(-1)
+	default:
+		n.step(Event{Kind: EvCancel, Attempt: x.name})
+		if e := n.exports[x.name]; e != nil {
+			e.gone = true
+		}
+	}
+	if e := n.exports[x.name]; e != nil && rapid.Bool().Draw(t, "sequence ends") {
+		e.gone = true
+		n.step(Event{Kind: EvRelease, Seq: e.seq})
+	}
+	for range rapid.IntRange(0, h.w.cfg.Pages).Draw(t, "others") {
+		n.local()
 	}
 }
 

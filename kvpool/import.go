@@ -133,6 +133,8 @@ func (x *importing) judge(m *Message, peer *Link, pageSize int) (int, fit) {
 		return -1, wrong
 	case n == 0 && x.sealed && x.seal == *m.Seal, n > 0 && x.has(m.Group, m.First, n):
 		return 0, again
+	case n > 0 && x.joins(m.Group, m.First, n):
+		return m.First, wrong
 	case m.Seal != nil && (x.sealed || m.Seal.Tokens != x.tokens || m.Seal.Groups != m.Group+1):
 		return -1, wrong
 	}
@@ -155,7 +157,12 @@ func (x *importing) has(group, first, n int) bool {
 			return false
 		}
 	}
-	return (first == 0 || int(x.places[first-1].group) != group) && (first+n == len(x.places) || int(x.places[first+n].group) != group)
+	return !x.joins(group, first, n)
+}
+
+// joins reports whether a place next to these belongs to that group.
+func (x *importing) joins(group, first, n int) bool {
+	return first > 0 && int(x.places[first-1].group) == group || first+n < len(x.places) && int(x.places[first+n].group) == group
 }
 
 // whole reports whether groups 0, 1, ... have offered the prompt without a gap, and the seal says the same.

@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
-	handle, ok := verbs[d.Cmd]
+	handle, ok := verb(s.at(t, d))
 	if !ok {
 		d.Fatalf(t, "no such verb: %s", d.Cmd)
 	}
@@ -45,7 +45,8 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 const scriptPageSize = 2
 
 type script struct {
-	ledger *Ledger
+	ledger *Ledger // the node that a command is for
+	cast   cast
 }
 
 type handler func(s *script, t *testing.T, d *datadriven.TestData) string
@@ -163,8 +164,12 @@ func (s *script) patrol(t *testing.T, d *datadriven.TestData) string {
 // counts
 func (s *script) counts(*testing.T, *datadriven.TestData) string {
 	c := s.ledger.Counts()
-	return fmt.Sprintf("free %d, allotted %d, filling %d, resident %d (idle %d, read %d), quarantined %d; indexed %d",
+	pages := fmt.Sprintf("free %d, allotted %d, filling %d, resident %d (idle %d, read %d), quarantined %d; indexed %d",
 		c.Free, c.Allotted, c.Filling, c.Resident, c.Idle, c.Read, c.Quarantined, c.Indexed)
+	if s.cast.ledgers == nil {
+		return pages
+	}
+	return fmt.Sprintf("%s\nimporting %d; exports %d, promised %d, imports %d, tombstones %d", pages, c.Importing, c.Exports, c.Promised, c.Imports, c.Tombstones)
 }
 
 // owners
@@ -181,7 +186,7 @@ func (s *script) step(ev Event) string {
 	before := s.ledger.Stats()
 	var b strings.Builder
 	for _, fx := range s.ledger.Step(ev, nil) {
-		b.WriteString(describe(fx))
+		b.WriteString(s.describe(fx))
 	}
 	after := s.ledger.Stats()
 	for r := range after.Stale[ev.Kind] {
@@ -195,7 +200,7 @@ func (s *script) step(ev Event) string {
 	return b.String()
 }
 
-func describe(fx Effect) string {
+func (s *script) describe(fx Effect) string {
 	switch fx.Kind {
 	case FxAllotted:
 		return fmt.Sprintf("allotted %d:%s\n", fx.N, short(fx.Refs))
@@ -215,7 +220,7 @@ func describe(fx Effect) string {
 	case FxFreed:
 		return fmt.Sprintf("freed %d\n", fx.N)
 	}
-	return fmt.Sprintf("effect %d\n", fx.Kind)
+	return s.describeHandoff(fx)
 }
 
 func short(refs []page.Ref) string {

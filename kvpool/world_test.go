@@ -74,6 +74,7 @@ type try struct {
 	domain   page.Domain
 	tokens   []byte
 	started  int
+	reserved int
 	released map[page.Incarnation]bool // by lives of d
 	accepted map[page.Ref]bool         // pages of d that a read has filled as offered
 }
@@ -346,6 +347,9 @@ func (n *node) reserve(x *try) {
 	_, alive := n.exports[x.name]
 	if fx := n.step(Event{Kind: EvReserve, Attempt: x.name, Link: k, Seq: seq, N: x.pages()}); len(fx) > 0 || alive {
 		return
+	}
+	if x.reserved++; x.reserved > 1 {
+		n.w.t.Fatalf("%v is reserved twice", x.name)
 	}
 	e := &prefill{try: x, seq: seq}
 	n.exports[x.name] = e

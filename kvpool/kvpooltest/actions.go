@@ -38,9 +38,12 @@ const (
 	actFlip                 // A: node, B: page
 )
 
-var actionNames = []string{"", "message", "gateway submits", "gateway hears", "gateway cancels", "Submit at prefill", "Cancel at prefill", "prefill a group and offer it", "prefill gives up",
-	"sequence ends at prefill", "Submit at decode", "Cancel at decode", "sequence ends at decode", "a half is read", "read lands", "read fails", "connect", "hello", "link suspected",
-	"fence complete", "crash", "unrelated sequence begins", "unrelated sequence ends", "scrubbed", "verified", "tick", "bytes go bad"}
+func actionName(kind uint8) string {
+	return [...]string{"", "a message arrives", "the gateway submits", "the gateway hears of an end", "the gateway cancels", "Submit reaches the prefill node", "Cancel reaches the prefill node",
+		"a group is computed and offered", "the prefill node gives up", "the sequence ends at the prefill node", "Submit reaches the decode node", "Cancel reaches the decode node",
+		"the sequence ends at the decode node", "a page, or half of one, is read", "the read's bytes have landed", "the read has failed", "a connection is made", "hello at the other end",
+		"a link is suspected", "a fence is complete", "crash", "an unrelated sequence begins", "an unrelated sequence ends", "a page is zeroed", "a page is verified", "tick", "bytes go bad"}[kind]
+}
 
 // next tries all that may happen. What changes nothing is left out.
 func (c *cluster) next(s *state, yield func(a Action, n *state, err error)) {

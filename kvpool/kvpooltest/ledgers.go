@@ -146,14 +146,15 @@ func standsFor(cfg kvpool.Config, l *kvpool.Ledger, key string) (least string, t
 // step runs the real Step on a clone, once for each event, and checks what can be seen of the invariants in the ledger alone.
 func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 	x := ls.at(id)
-	key := string(appendEvent(nil, ev))
+	var buf [512]byte
+	key := appendEvent(buf[:0], ev)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if o, ok := x.memo[key]; ok {
+	if o, ok := x.memo[string(key)]; ok {
 		return o
 	}
 	o := &outcome{next: id}
-	x.memo[key] = o
+	x.memo[string(key)] = o
 	next := x.l.Clone()
 	func() {
 		defer func() {

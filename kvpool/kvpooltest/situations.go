@@ -35,11 +35,13 @@ const (
 	situations_
 )
 
-var situationNames = [situations_]string{
-	"started", "cancel while a read is out", "link lost while a read is out", "cancel before Submit", "revoke of an unknown attempt", "offer before expect", "refused for room",
-	"refused at the prefill node", "mismatch", "torn read", "read of a reused page", "two exports open", "two exports of one page", "page quarantined, then home", "Release repeated",
-	"export ended by a fence", "export ended by a restart", "message from before a restart", "read from a peer that crashed", "message of an older connection", "tombstone folded",
-	"page reused at the decode node", "page reused at the prefill node", "both roles at one node", "serving refused", "idle page evicted",
+func (s situation) String() string {
+	return [situations_]string{
+		"started", "cancel while a read is out", "link lost while a read is out", "cancel before Submit", "revoke of an unknown attempt", "offer before expect", "refused for room",
+		"refused at the prefill node", "mismatch", "torn read", "read of a reused page", "two exports open", "two exports of one page", "page quarantined, then home", "Release repeated",
+		"export ended by a fence", "export ended by a restart", "message from before a restart", "read from a peer that crashed", "message of an older connection", "tombstone folded",
+		"page reused at the decode node", "page reused at the prefill node", "both roles at one node", "serving refused", "idle page evicted",
+	}[s]
 }
 
 type situations struct{ reached [situations_]atomic.Bool }
@@ -56,7 +58,7 @@ func (x *situations) all() map[string]bool {
 	m := map[string]bool{}
 	for i := range x.reached {
 		if x.reached[i].Load() {
-			m[situationNames[i]] = true
+			m[situation(i).String()] = true
 		}
 	}
 	return m

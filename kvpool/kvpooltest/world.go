@@ -270,11 +270,14 @@ func (c *cluster) talk(i, k int) bool {
 }
 
 func (c *cluster) born(i int, life uint8) node {
-	n := c.Nodes[i]
-	return node{life: life, ledger: c.ledgers.fresh(kvpool.Config{
+	return node{life: life, ledger: c.ledgers.fresh(config(i, life, c.Nodes[i]))}
+}
+
+func config(i int, life uint8, n Node) kvpool.Config {
+	return kvpool.Config{
 		Node: nodeName(i), Incarnation: incarnation(i, life), Pages: n.Pages, PrefixCache: n.PrefixCache, Scrub: n.Scrub,
 		PageSize: pageSize, ExportQuota: n.ExportQuota, MaxTombstones: n.MaxTombstones,
-	})}
+	}
 }
 
 func nodeName(i int) page.Node { return page.Node(i + 1) }

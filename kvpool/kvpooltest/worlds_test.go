@@ -19,7 +19,7 @@ func TestWorlds(t *testing.T) {
 			t.Logf("%+v", r)
 			if r.Broken != nil {
 				for _, a := range r.Trace {
-					t.Logf("%s %d %d %d", actionNames[a.Kind], a.A, a.B, a.C)
+					t.Logf("%s %d %d %d", actionName(a.Kind), a.A, a.B, a.C)
 				}
 				t.Fatal(r.Broken)
 			}

@@ -238,7 +238,10 @@ func falsify(t *testing.T, d *datadriven.TestData, m *Message) {
 	d.MaybeScanArgs(t, "group", &m.Group)
 	d.MaybeScanArgs(t, "from", &m.First)
 	d.MaybeScanArgs(t, "epoch", &m.Epoch)
-	var to, status, number uint64
+	var to, status, number, prefill uint64
+	if d.MaybeScanArgs(t, "prefill", &prefill) {
+		m.Attempt.Prefill = page.Incarnation(prefill)
+	}
 	if d.MaybeScanArgs(t, "to", &to) {
 		m.To = page.Incarnation(to)
 	}
@@ -247,9 +250,6 @@ func falsify(t *testing.T, d *datadriven.TestData, m *Message) {
 	}
 	if d.MaybeScanArgs(t, "number", &number) {
 		m.Attempt.Number = number
-	}
-	if d.HasArg("no-seal") {
-		m.Seal = nil
 	}
 	if m.Seal != nil {
 		d.MaybeScanArgs(t, "groups", &m.Seal.Groups)

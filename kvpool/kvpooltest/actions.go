@@ -2,7 +2,6 @@ package kvpooltest
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -86,6 +85,7 @@ func (c *cluster) actions(s *state, can func(a Action)) {
 			act(actSample, i)
 			act(actLand, i)
 			act(actFail, i)
+			act(actFail, i, 1)
 		}
 	}
 	c.connectionActions(s, act)
@@ -233,7 +233,7 @@ func (t *turn) do(a Action) {
 	case actLand:
 		t.land(i)
 	case actFail:
-		t.fail(i)
+		t.fail(i, a.B == 1)
 	case actConnect:
 		t.hello(t.connect(i, int(a.B)), 0)
 		t.s.connections++
@@ -294,7 +294,7 @@ func (t *turn) hear(i int) {
 		return
 	case a.p == refused, a.d == rejectedThere:
 		a.told = rejected
-	case a.d == ended, a.pLife != t.s.nodes[r.Prefill].life, a.dLife != t.s.nodes[r.Decode].life:
+	case a.d == ended, a.without, a.pLife != t.s.nodes[r.Prefill].life, a.dLife != t.s.nodes[r.Decode].life:
 		a.told = failed
 	default:
 		return
@@ -462,14 +462,4 @@ func (t *turn) finish(i int) {
 	}
 	t.step(r.Decode, kvpool.Event{Kind: kvpool.EvRelease, Seq: decodeSeq(i)})
 	a.d, a.landed, a.spare = finished, [maxPrompt]ref{}, ref{}
-}
-
-func count(b ...bool) int {
-	n := uint(0)
-	for i, x := range b {
-		if x {
-			n |= 1 << i
-		}
-	}
-	return bits.OnesCount(n)
 }

@@ -18,6 +18,7 @@ func (t *turn) sample(i int) {
 	if t.Served {
 		e, _ := t.s.end(x, p)
 		if !t.ledger(&t.s, p).mayRead(t.link(x, e), t.name(&t.s, int(r.attempt)), t.full(&t.s, p, r.src)) {
+			t.seen.note(servedRefused, true)
 			return
 		}
 	}
@@ -53,12 +54,12 @@ func (t *turn) land(i int) {
 	t.over(i, b, kvpool.Event{Kind: kvpool.EvRead, Checksum: checksum(b)})
 }
 
-// fail: no more of the read will land. Some may have.
-func (t *turn) fail(i int) {
+// fail: no more of the read will land. Some may have. Or it is not known what has: there is no checksum.
+func (t *turn) fail(i int, unknown bool) {
 	r := t.s.reads[i]
 	x := &t.s.conns[r.conn]
 	d, _ := t.s.end(x, t.Requests[r.attempt].Decode)
-	if cause := !t.readable(&r) || x.sides[d] != up || x.sides[1-d] != up || t.Served && !t.served(&r); !cause {
+	if cause := !t.readable(&r) || x.sides[d] != up || x.sides[1-d] != up || t.Served && !t.served(&r); !cause || unknown {
 		if int(t.s.failures) >= t.Failures {
 			return
 		}
@@ -68,15 +69,13 @@ func (t *turn) fail(i int) {
 	if r.half > 0 {
 		b = torn
 	}
-	t.over(i, b, kvpool.Event{Kind: kvpool.EvRead, Failed: true})
+	t.over(i, b, kvpool.Event{Kind: kvpool.EvRead, Failed: !unknown})
 }
 
 func (t *turn) served(r *read) bool {
 	x, p := &t.s.conns[r.conn], t.Requests[r.attempt].Prefill
 	e, alive := t.s.end(x, p)
-	ok := alive && t.ledger(&t.s, p).mayRead(t.link(x, e), t.name(&t.s, int(r.attempt)), t.full(&t.s, p, r.src))
-	t.seen.note(servedRefused, !ok)
-	return ok
+	return alive && t.ledger(&t.s, p).mayRead(t.link(x, e), t.name(&t.s, int(r.attempt)), t.full(&t.s, p, r.src))
 }
 
 func (t *turn) over(i int, b bytes, ev kvpool.Event) {
@@ -97,8 +96,9 @@ func (t *turn) connect(i, k int) int {
 			*x = conn{nodes: [2]uint8{uint8(i), uint8(k)}, lives: [2]uint8{t.s.nodes[i].life, t.s.nodes[k].life}, epoch: epoch}
 			return n
 		}
-		if count(int(x.nodes[0]) == i && int(x.nodes[1]) == k, int(x.nodes[0]) == k && int(x.nodes[1]) == i) == 1 {
-			epoch = x.epoch + 1
+		_, mine := t.s.end(x, i)
+		if _, theirs := t.s.end(x, k); mine && theirs {
+			epoch = x.epoch + 1 // they ascend for a pair of lives, and begin anew with each
 		}
 	}
 	panic("kvpooltest: too many connections: raise maxConns")
@@ -114,8 +114,12 @@ func (t *turn) hello(k, e int) {
 		}
 	}
 	before := t.ledger(&t.s, i).counts.Exports
+	was := t.s.nodes[i].ledger
 	t.step(i, kvpool.Event{Kind: kvpool.EvConnected, Link: t.link(x, e)})
 	x.sides[e] = up
+	if t.s.nodes[i].ledger == was {
+		t.broken("I11: node %d does not take %v", i+1, t.link(x, e))
+	}
 	t.seen.note(exportRestarted, t.err == nil && t.ledger(&t.s, i).counts.Exports < before)
 }
 
@@ -166,7 +170,7 @@ func (t *turn) crash(i int) {
 	for k := range t.Requests {
 		a := &t.s.attempts[k]
 		if t.Requests[k].Prefill == i {
-			a.p, a.table, a.have, a.offered, a.groups, a.halted, a.released, a.sealed = notAsked, [maxPrompt]ref{}, 0, 0, 0, false, false, false
+			a.p, a.table, a.have, a.offered, a.groups, a.halted, a.released, a.without, a.sealed = notAsked, [maxPrompt]ref{}, 0, 0, 0, false, false, false, false
 		}
 		if t.Requests[k].Decode == i {
 			a.d, a.landed, a.spare, a.vouched, a.stopped = notTold, [maxPrompt]ref{}, ref{}, false, false

@@ -75,6 +75,7 @@ func (c *cluster) checkNode(s *state, i int) error {
 	if l.counts.Exports != exports || l.counts.Imports != imports+draining && !c.LateReads {
 		return fmt.Errorf("I12: node %d has %d exports and %d imports; %d, and %d with %d that drain, have begun and not ended", i+1, l.counts.Exports, l.counts.Imports, exports, imports, draining)
 	}
+	c.seen.note(folded, l.l.Stats().Folded > 0)
 	c.seen.note(twoExports, l.counts.Exports > 1)
 	c.seen.note(bothRoles, l.counts.Exports > 0 && l.counts.Imports > 0)
 	return nil

@@ -171,6 +171,9 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 		o.err = x.compare(next)
 	}
 	if o.err == nil {
+		o.err = unmoved(x.config, next)
+	}
+	if o.err == nil {
 		o.next = ls.intern(x.config, next, x.jobsAfter(ev, o.effects))
 	}
 	return o

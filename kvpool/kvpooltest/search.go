@@ -2,10 +2,14 @@ package kvpooltest
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +55,16 @@ type Report struct {
 
 // errStuck is what is broken where home cannot be reached.
 var errStuck = errors.New("I11: from here the pages cannot all come home")
+
+// String is a row of a table.
+func (r *Report) String() string {
+	all := "exhausted"
+	if !r.Exhausted {
+		all = "NOT exhausted"
+	}
+	return fmt.Sprintf("%-20s %9d states %10d edges, depth %3d, %s, %d stuck, %v; reached: %s", r.World, r.States, r.Edges, r.Depth, all, r.Stuck, r.Time.Round(time.Millisecond),
+		strings.Join(slices.Sorted(maps.Keys(r.Situation)), "; "))
+}
 
 const shards = 64
 

@@ -120,7 +120,7 @@ func (t *turn) ends(i int, fx *kvpool.Effect) {
 		if a.p != open {
 			t.broken("I12: the export of %v ends and was not open", fx.Attempt)
 		}
-		a.p = exported
+		a.p, a.without = exported, fx.Status != kvpool.Done
 		t.seen.note(exportFenced, fx.Status == kvpool.Lost)
 	case fx.Kind == kvpool.FxImportEnded:
 		if a.d != expecting {
@@ -151,6 +151,8 @@ func (t *turn) starts(i int, fx *kvpool.Effect) {
 		t.broken("I9: %v starts with %d pages of %d", fx.Attempt, len(fx.Refs), t.pages(r))
 	case (fx.Spare != page.Ref{}) == t.lastIsPartial(r):
 		t.broken("I10: %v starts with the spare page %v", fx.Attempt, fx.Spare)
+	case !a.sealed && a.pLife == t.s.nodes[t.Requests[r].Prefill].life:
+		t.broken("I9: %v starts without a seal", fx.Attempt)
 	case t.reading(i, fx.Attempt):
 		t.broken("I9: %v starts while reads are out", fx.Attempt)
 	}

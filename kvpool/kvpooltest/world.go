@@ -159,6 +159,7 @@ type attempt struct {
 	groups   uint8
 	halted   bool // the ledger takes no more offers
 	released bool // its sequence has ended there
+	without  bool // the export has ended and was not done
 
 	// The decode node's.
 	d      importing

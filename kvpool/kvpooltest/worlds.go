@@ -8,64 +8,68 @@ func Explore(w *World, b Bounds) Report {
 	return r
 }
 
-func two(pages int, n Node) []Node {
-	n.Pages = pages
-	return []Node{n, n}
-}
-
 // Small are the worlds of `go test`.
 func Small() []*World {
-	one := []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "abcd", Groups: []int{1, 1}}}
+	two := []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "abc", Groups: []int{1, 1}}} // a full page and one with room
+	one := []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "ab", Groups: []int{1}}}
+	usual := []string{"started", "offer before expect", "Release repeated"}
+	stops := append([]string{"cancel before Submit", "cancel while a read is out", "revoke of an unknown attempt", "page quarantined, then home"}, usual...)
 	return []*World{
 		{
-			Name: "hand-off", Nodes: []Node{{Pages: 2, Others: 1}, {Pages: 3, Others: 1}}, Requests: one,
+			Name: "hand-off", Nodes: []Node{{Pages: 2, Others: 1}, {Pages: 2, Others: 1}}, Requests: two,
 			Cancel: true, Revoke: true, Torn: true, Failures: 1,
+			Want: append([]string{"mismatch", "refused for room", "page reused at the decode node", "page reused at the prefill node"}, stops...),
 		},
 		{
-			Name: "links", Nodes: []Node{{Pages: 2, Others: 1}, {Pages: 3, Others: 1}}, Requests: one,
+			Name: "seal alone", Nodes: []Node{{Pages: 1}, {Pages: 2}}, Requests: []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "ab", Groups: []int{1, 0}}},
+			Cancel: true, Want: usual,
+		},
+		{
+			Name: "one page, links", Nodes: []Node{{Pages: 1, Others: 1}, {Pages: 2, Others: 1}}, Requests: one,
 			Losses: 1, Connections: 1,
+			Want: append([]string{"link lost while a read is out", "message of an older connection", "export ended by a fence"}, usual...),
 		},
 		{
-			Name: "crash", Nodes: []Node{{Pages: 2, Others: 1}, {Pages: 3, Others: 1}}, Requests: one,
+			Name: "one page, crash", Nodes: []Node{{Pages: 1, Others: 1}, {Pages: 2}}, Requests: one,
 			Crashes: 1, Connections: 1,
+			Want: append([]string{"message from before a restart", "read from a peer that crashed", "export ended by a restart"}, usual...),
 		},
 		{
-			Name: "crash and links", Nodes: []Node{{Pages: 1}, {Pages: 2}}, Requests: []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "ab", Groups: []int{1}}},
-			Crashes: 1, Connections: 2, Losses: 1, Cancel: true,
-		},
-		{
-			Name: "two", Nodes: []Node{{Pages: 1, Others: 1}, {Pages: 1, Others: 1}}, Requests: []Request{
+			Name: "two", Nodes: []Node{{Pages: 2}, {Pages: 1}}, Requests: []Request{
 				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "a", Groups: []int{1}},
 				{Prefill: 0, Decode: 1, Tenant: "bob", Text: "b", Groups: []int{1}},
-			}, Cancel: true, Revoke: true,
+			}, Cancel: true,
+			Want: append([]string{"two exports open", "refused for room"}, usual...),
 		},
 		{
-			Name: "shared", Nodes: []Node{{Pages: 3, PrefixCache: true}, {Pages: 4, PrefixCache: true}}, Requests: []Request{
+			Name: "shared", Nodes: []Node{{Pages: 3, PrefixCache: true, ExportQuota: 4}, {Pages: 4, PrefixCache: true}}, Requests: []Request{
 				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "aab", Groups: []int{2}},
 				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "aac", Groups: []int{2}},
-			}, Cancel: true,
+			},
+			Want: append([]string{"two exports of one page"}, usual...),
 		},
 		{
-			Name: "both roles", Nodes: []Node{{Pages: 2}, {Pages: 2}}, Requests: []Request{
+			Name: "both full", Nodes: []Node{{Pages: 1}, {Pages: 1}}, Requests: []Request{
 				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "a", Groups: []int{1}},
 				{Prefill: 1, Decode: 0, Tenant: "bob", Text: "b", Groups: []int{1}},
-			}, Losses: 1,
+			},
+			Want: []string{"both roles at one node", "refused for room", "started"},
 		},
 		{
-			Name: "no tombstones", Nodes: []Node{{Pages: 2, MaxTombstones: -1}, {Pages: 2, MaxTombstones: -1}}, Requests: []Request{
+			Name: "no tombstones", Nodes: []Node{{Pages: 1, MaxTombstones: -1}, {Pages: 1, MaxTombstones: -1}}, Requests: []Request{
 				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "a", Groups: []int{1}},
 				{Prefill: 0, Decode: 1, Tenant: "bob", Text: "b", Groups: []int{1}},
-			}, Cancel: true, Revoke: true,
+			}, Cancel: true,
+			Want: append([]string{"tombstone folded"}, usual...),
 		},
 		{
-			Name: "scrub, tcp", Nodes: []Node{{Pages: 1, Scrub: true, Others: 1}, {Pages: 2, Scrub: true, Others: 1}}, Requests: []Request{
-				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "ab", Groups: []int{1}},
-			}, Cancel: true, Revoke: true, Losses: 1, Served: true,
+			Name: "scrub, tcp", Nodes: []Node{{Pages: 1, Scrub: true, Others: 1}, {Pages: 2, Scrub: true, Others: 1}}, Requests: one,
+			Cancel: true, Revoke: true, Losses: 1, Served: true,
+			Want: append([]string{"serving refused"}, stops...),
 		},
 		{
-			Name: "flip", Nodes: []Node{{Pages: 2, PrefixCache: true}, {Pages: 3}}, Requests: []Request{
-				{Prefill: 0, Decode: 1, Tenant: "alice", Text: "abcd", Groups: []int{1, 1}},
-			}, Flips: 1,
+			Name: "flip", Nodes: []Node{{Pages: 2, PrefixCache: true}, {Pages: 3}}, Requests: two, Flips: 1,
+			Want: append([]string{"mismatch"}, usual...),
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 var (
 	states = flag.Int("states", 0, "states at most in each world")
 	mem    = flag.Uint64("mem", 4<<30, "bytes of memory at most")
+	brief  = flag.Bool("brief", false, "no scripts")
 	which  = flag.String("worlds", "", "names of worlds")
 )
 
@@ -16,12 +17,17 @@ func TestWorlds(t *testing.T) {
 	for _, w := range Small() {
 		t.Run(w.Name, func(t *testing.T) {
 			r := Explore(w, Bounds{States: *states, Memory: *mem, Time: 10 * time.Minute})
-			t.Logf("%+v", r)
+			t.Log(&r)
 			if r.Broken != nil {
-				for _, a := range r.Trace {
-					t.Logf("%s %d %d %d", actionName(a.Kind), a.A, a.B, a.C)
+				if *brief {
+					t.Fatalf("BROKEN %v", r.Broken)
 				}
-				t.Fatal(r.Broken)
+				t.Fatalf("BROKEN %v\n%s", r.Broken, Script(w, &r))
+			}
+			for _, s := range w.Want {
+				if !r.Situation[s] && r.Exhausted {
+					t.Errorf("never: %s", s)
+				}
 			}
 		})
 	}

@@ -1,0 +1,114 @@
+package kvpooltest
+
+// Mutant is a rule of kvpool broken on purpose, as it was broken in engines that people ran. The checker must find each, in the world named, by one of the invariants named.
+type Mutant struct {
+	Name   string
+	Fault  string // what operators saw, by its usual description
+	World  string
+	Breaks []string // invariants, any of which may be the first found broken
+	Edits  []Edit
+}
+
+// Edit replaces Old, which stands exactly once in a file of kvpool, by New.
+type Edit struct{ File, Old, New string }
+
+// Mutants is the list. Names of faults are those of the project's list of failures seen in the field.
+func Mutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "page freed before its own read has landed", Fault: "D1", World: "hand-off", Breaks: []string{"I4", "I7"},
+			Edits: []Edit{{"import.go", "			if s.pins > 0 {\n				l.move(s, Quarantined)\n			} else {", "			if s.pins > 0 {\n				l.own.unlink(s.edges, s)\n				l.own.unlink(e, s)\n				l.putFree(p)\n				x.out--\n			} else {"}},
+		},
+		{
+			Name: "freed on Revoke without Release", Fault: "D6", World: "hand-off", Breaks: []string{"I8"},
+			Edits: []Edit{{"export.go", "	x.revoked = true\n	l.send(x.link, Message{Kind: MsgRevoke, Attempt: x.attempt})", "	l.send(x.link, Message{Kind: MsgRevoke, Attempt: x.attempt})\n	l.endExport(i, verdict{status: Cancelled})"}},
+		},
+		{
+			Name: "freed by suspicion", Fault: "D2", World: "one page, links", Breaks: []string{"I8"},
+			Edits: []Edit{{"link.go", "	l.stats.Fences++\n", "	l.stats.Fences++\n	l.endExports(i)\n"}},
+		},
+		{
+			Name: "own reads taken for over at suspicion", Fault: "C1", World: "one page, links", Breaks: []string{"I4", "I7", "I12"},
+			Edits: []Edit{{"link.go", "	l.stopImports(i)\n}\n\n// restarted", "	l.stopImports(i)\n	l.endReads(i)\n}\n\n// restarted"}},
+		},
+		{
+			Name: "a group missing from the seal check", Fault: "C3", World: "hand-off", Breaks: []string{"I5", "I9"},
+			Edits: []Edit{
+				{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if !x.sealed || x.out > 0 {"},
+				{"import.go", "	case !x.whole():", "	case false:"},
+			},
+		},
+		{
+			Name: "started without a seal", Fault: "C4", World: "seal alone", Breaks: []string{"I9"},
+			Edits: []Edit{{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if x.accepted < len(x.places) {"}},
+		},
+		{
+			Name: "partial reservation", Fault: "B2", World: "one page, links", Breaks: []string{"I10"},
+			Edits: []Edit{{"import.go", "	need := len(x.places) + x.spares(l.cfg.PageSize)\n", "	need := len(x.places)\n"}},
+		},
+		{
+			Name: "waiting in place of refusing", Fault: "A6", World: "both full", Breaks: []string{"I11"},
+			Edits: []Edit{{"import.go", "		l.stop(i, verdict{status: Refused, have: need, max: can})\n", ""}},
+		},
+		{
+			Name: "Release sent before the last read", Fault: "D3", World: "hand-off", Breaks: []string{"I7"},
+			Edits: []Edit{{"import.go", "	if x.out == 0 {\n		l.endImport(i, v)\n	}\n	if home > 0 {", "	if x.out == 0 {\n		l.endImport(i, v)\n	} else {\n		l.sendRelease(x.link, x.attempt, v)\n	}\n	if home > 0 {"}},
+		},
+		{
+			Name: "one count for two exports", Fault: "F5", World: "shared", Breaks: []string{"I1", "I8"},
+			Edits: []Edit{{"export.go", "return Owner{Export, uint64(i)}", "return Owner{Export, 0}"}},
+		},
+		{
+			Name: "missing checksum accepted", Fault: "C8", World: "hand-off", Breaks: []string{"I5"},
+			Edits: []Edit{{"import.go", "case failed || checksum != s.checksum:", "case failed || checksum != 0 && checksum != s.checksum:"}},
+		},
+		{
+			Name: "checksum not compared", Fault: "C8", World: "flip", Breaks: []string{"I5"},
+			Edits: []Edit{{"import.go", "case failed || checksum != s.checksum:", "case failed:"}},
+		},
+		{
+			Name: "failed read accepted", Fault: "C9", World: "hand-off", Breaks: []string{"I5"},
+			Edits: []Edit{{"import.go", "case failed || checksum != s.checksum:", "case !failed && checksum != s.checksum:"}},
+		},
+		{
+			Name: "generation not checked", Fault: "G3", World: "one page, links", Breaks: []string{"I6"},
+			Edits: []Edit{{"ledger.go", "	case r.Generation == 0 || r.Generation != l.pages[r.Page].gen:\n		reason = WrongGeneration\n", ""}},
+		},
+		{
+			Name: "stale incarnation accepted", Fault: "E1", World: "one page, crash", Breaks: []string{"I7", "I8", "I9"},
+			Edits: []Edit{{"link.go", "case m.From != name.Incarnation || m.To != l.cfg.Incarnation:", "case false:"}},
+		},
+		{
+			Name: "attempt of an older life admitted", Fault: "E5", World: "one page, crash", Breaks: []string{"I11", "I12"},
+			Edits: []Edit{{"export.go", "case ev.Attempt.Prefill != l.cfg.Incarnation:", "case false:"}},
+		},
+		{
+			Name: "restart not proving", Fault: "E2", World: "one page, crash", Breaks: []string{"I11"},
+			Edits: []Edit{{"link.go", "restart := known && before.incarnation != name.Incarnation", "restart := false"}},
+		},
+		{
+			Name: "restart taken for a fence of own reads", Fault: "C1", World: "one page, crash", Breaks: []string{"I4", "I7", "I12"},
+			Edits: []Edit{{"link.go", "	l.endExports(i)\n}\n\n// fenced", "	l.endExports(i)\n	l.endReads(i)\n}\n\n// fenced"}},
+		},
+		{
+			Name: "fence ignored", Fault: "C2", World: "one page, links", Breaks: []string{"I11"},
+			Edits: []Edit{{"link.go", "	l.endExports(i)\n	l.endReads(i)\n	delete", "	l.endReads(i)\n	return\n	delete"}},
+		},
+		{
+			Name: "tombstone forgotten", Fault: "D7", World: "hand-off", Breaks: []string{"I12", "I9", "I7"},
+			Edits: []Edit{{"tombstone.go", "	if t.closed(a) { // it was alive below a mark", "	if true {"}},
+		},
+		{
+			Name: "tombstone dropped in place of folded", Fault: "D7", World: "no tombstones", Breaks: []string{"I12", "I9", "I7"},
+			Edits: []Edit{{"tombstone.go", "		t.fold(t.tombs[t.oldest].attempt)\n", ""}},
+		},
+		{
+			Name: "reads go on after the end", Fault: "D9", World: "hand-off", Breaks: []string{"I7", "I8", "I4"},
+			Edits: []Edit{{"import.go", "	case x.phase == draining:\n		return WrongState\n	}\n	switch at, fit", "	}\n	switch at, fit"}},
+		},
+		{
+			Name: "admitted over the quota", Fault: "A1", World: "two", Breaks: []string{"I10"},
+			Edits: []Edit{{"export.go", "case ev.N > l.quota()-l.promised:", "case false:"}},
+		},
+	}
+}

@@ -36,8 +36,10 @@
 // Filling: one sequence writes it, and nobody else owns it. The scheduler says in one EvSpend a step which pages that step begins.
 //
 // Resident: sealed, never written again, owned by its readers. Each reader has a name ([Owner]): the sequences that have it in their
-// tables; a check of bytes that is running; the prefix index. The writer becomes the first reader. (Exports to other nodes will be readers of one more kind.)
-// A page without a reader goes to Free.
+// tables; a check of bytes that is running; the prefix index; exports, each for one attempt of another node. The writer becomes the first reader. A page without a reader
+// goes to Free.
+//
+// Importing: an import's, which holds it for one place of its prompt. This node's own read writes it, and owns it too, by the number of its job, until it is known to be over.
 //
 // Quarantined: it did not hold what it must, or it waits for its bytes to be zeroed. Nobody can gain it. Who owned it keeps it until he lets go: the step that
 // reads it may be running. When the last has let go FxScrub is sent, and EvScrubbed takes it to Free. Under [Config.Scrub] every page that was written goes this
@@ -73,6 +75,65 @@
 // What was computed from bad bytes has a checksum that fits, so no later check would find it. Therefore a sequence that has read a bad page enters nothing into
 // the index any more, and when a sealed page turns out bad, every page of its domain that was sealed since the bad one was last found good leaves the index.
 //
+// # The hand-off
+//
+// A prompt may be computed at one node, the prefill node P, and answered at another, the decode node D. D pulls: P offers sealed pages, D reads their bytes into pages of its own.
+// No node ever writes into another's memory, so whoever may still write a page is always the node that owns it. One ledger plays both parts, P of some attempts and D of others.
+//
+// An [Attempt] is one try of one request over one pair of nodes; a new try has a new one. A [Link] is one connection of two lives of two nodes; a peer that connects anew is a new link, and
+// attempts die with theirs. The gateway tells both nodes of an attempt (EvReserve, EvExpect, EvCancel); they tell each other:
+//
+//	message   from  says                                                     is answered by
+//	Offer     P     these pages, of so many, may be read; the last group     reads, in the end Release; by Release if the attempt is closed; by nothing
+//	                has the seal: groups, tokens, first token                before EvExpect
+//	Revoke    P     read nothing more of this attempt                        Release, when the last read is over; at once if the attempt is closed or unknown
+//	Release   D     no read of this attempt is out, and none will ever be    nothing; P lets go of its pages
+//
+// A message may be lost, come twice, late, or in any order. EvTick has P repeat what has had no answer; D answers again whatever it is asked again. Arrival is never assumed.
+//
+// Of an attempt at P (the pages it has offered have one reader more, an export):
+//
+//	EvReserve -> open --EvOffer (groups 0, 1, ...; the last has the seal)--> open
+//	             open --EvRevoke, EvCancel, a bad page--> revoked
+//	             open, revoked --Release, EvFenced, proof that D restarted--> ended: FxExported
+//
+// Of an attempt at D:
+//
+//	EvExpect -> expecting --first offer: pages for all of the prompt--> reading --all accepted, and sealed--> started: FxStart, Release
+//	            expecting, reading --EvCancel, Revoke, mismatch, refused, EvLost--> draining: FxImportEnded
+//	            draining --no read is out--> ended: Release
+//
+// # The rules, and what harm is done without each
+//
+//   - Only what EvReserve created can be offered, and admission makes it. (A rejected prompt was handed off like any other, and answered from other people's pages.)
+//   - D acts on an offer only after EvExpect, and holds it against the chain hashes that the gateway's tokens have: not P but the gateway says what the prompt is. Before that it stores nothing.
+//     (One tenant's pages for another's prompt.)
+//   - The first offer, whichever group it is, makes D reserve the whole prompt and room for the answer, or refuse. (Two nodes that wait for each other's pages wait for ever.) P bounds what
+//     it promises. (A slow D pins P's pages.)
+//   - A page is accepted when the read is over and the bytes that landed have the offer's checksum; a failed read has none. (Absence taken for a pass: garbage with status 200.)
+//   - A sequence starts when groups 0, 1, ... have covered each place once and the seal says just these. (A prompt with a hole.)
+//   - An Importing page goes home when its read is over or fenced, never because the attempt is. (The late read lands in a page that is another's by then.) EvRead means that nothing more will
+//     land: an error or a timeout of a transport is not that.
+//   - D releases when no read is out. (P reuses a page that is being read; the checksum turns that into a failed attempt, so that tests of answers do not see it.)
+//   - P lets go on Release from that life over that link, on the completed fence of that link, or on the proof that the life has ended; never on a timer, a suspicion, or its own revoke. (As before.)
+//   - EvLost frees nothing, and the link says nothing more: messages that still come over it are not heard. EvFenced ends what is left. A new epoch makes the link before it lost.
+//   - The first verdict on an attempt counts, and is told once: FxExported at P; FxStart or FxImportEnded at D. (Two ends of one request.)
+//   - An export that holds a page which turns out bad, or whose sequence has read one, is revoked, and offers nothing more. (What was computed from bad bytes has a checksum that fits.) After a mismatch
+//     P takes the page out of its index and checks it.
+//
+// # Closed attempts
+//
+// Each node remembers attempts that have ended, or were cancelled or revoked before it knew them, by a tombstone: EvReserve and EvExpect of such an attempt are refused, and D answers its offers
+// and revokes with the same Release. The answer is true over any link between the two lives, since a closed attempt has no read out anywhere.
+//
+// A tombstone outlives its link: the gateway's word may be repeated after a fence, over the next link, and would start the attempt a second time (I9). It goes for one of two reasons, neither a
+// timer. The first: a new life of P has said hello. An attempt names P's life, nothing is expected without a link to that life that is up, and there will be none. The second: there are more than
+// [Config.MaxTombstones]. Then the oldest is folded into the watermark of its gateway and life of P: every attempt numbered at or below it that is not alive here is closed, as Cancelled. This is
+// safe because it says more than what it replaces. Whatever was closed stays closed; what else it closes was never begun here, has no page and no read, and will be refused by both its nodes in the end: D's
+// refusal is P's Release. What is lost is the verdict (a start is told again as Cancelled, to a P that only wants its pages back), and maybe an attempt that is so late that as many others have ended
+// since; its request is tried anew under a new name. An attempt that is alive below the watermark goes on. Watermarks are kept apart by P's life, so that a P which speaks of attempts that do not exist
+// closes its own alone; if they become too many for one life, one watermark for all its gateways takes the place of further ones.
+//
 // # Invariants
 //
 //   - I1 every page is Free, or every owner it has is known to the ledger and knows it
@@ -89,12 +150,21 @@
 //   - I11 from every reachable state all pages can return to Free
 //   - I12 every request has exactly one terminal outcome; a rejected one has no message after it
 //
-// On one node I1, I2 and I10 hold by [Ledger.Check], as does of I5 that the index finds the page that was entered, of I6 that nothing lives without a generation, and of I11
-// that no page is lost to all lists. That generations never repeat, that stale events change nothing, and that all pages come home is shown by the package's tests, which compare
-// every step with an obvious model. I3 holds as far as EvSpend and EvSeal name one writer. I4, I7, I8 and I9 speak of the hand-off and come with it; I12 is the scheduler's.
+// [Ledger.Check] shows of one ledger, at any moment: I1, I2, I10; of I4 that a read is known to the page it lands in, which is Importing or Quarantined and held by that read's own import for the same
+// place; of I5 that the index finds the page that was entered; of I6 that nothing lives without a generation; of I7 that an import counts its reads and ends with the last; of I8 that
+// exported pages are Resident or Quarantined, with an export that is alive and a link that is not proved dead, and that an ended import keeps those pages alone into which reads may land; of I9 that nothing closed by name is
+// alive, and nothing complete has not started; of I11 that no page is lost to all lists.
+//
+// What takes more than one node, or the bytes, is shown by the package's tests, which play several nodes and the network between them and know what every page really holds: I4 and I8 when each half of a
+// read is sampled and lands, I5 and I9 at each start, I7 at each Release and each read, I11 when the faults have ended. I3 holds as far as EvSpend, EvSeal and FxRead name one writer. I12 is the scheduler's,
+// who is told exactly one end of each attempt.
+//
+// What the world must keep: hellos of one peer in their order; EvFenced only when serving that peer has ended and none of this node's reads from it can land; EvRead only when nothing more will land; page headers of
+// imported pages stamped by the shell at FxStart, before the sequence runs; the connection closed as part of a fence, so that the other side hears of it; a new life with fresh memory.
 //
 // # Cost
 //
 // Step costs time in proportion to the pages an event names, frees or evicts and (where an owner of one page is looked for) that page's owners, never to the pool; the one
-// exception is a bad page. It allocates only while the number of owners in use at a time grows.
+// exceptions are a bad page, and the loss or fence of a link, which looks at every attempt. A tick repeats every offer without an answer: how often is the shell's. Step allocates only while the
+// number of owners, attempts or tombstones in use at a time grows.
 package kvpool

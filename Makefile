@@ -4,7 +4,7 @@ GO      ?= go
 FUZZ    ?= 5s
 SOAK    ?= 1m
 
-.PHONY: all build test race soak fuzz lint bench clean
+.PHONY: all build test race soak fuzz lint bench check-spin clean
 
 all: lint test
 
@@ -33,6 +33,10 @@ lint:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./gpu/... ./model/... ./kvpool/... ./sched/...
+
+# The hand-off protocol once more, as a model for spin (kvpool/spin/README.md).
+check-spin:
+	kvpool/spin/check.sh
 
 clean:
 	rm -rf bin

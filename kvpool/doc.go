@@ -160,11 +160,14 @@
 // who is told exactly one end of each attempt.
 //
 // What the world must keep: hellos of one peer in their order; EvFenced only when serving that peer has ended and none of this node's reads from it can land; EvRead only when nothing more will land; page headers of
-// imported pages stamped by the shell at FxStart, before the sequence runs; the connection closed as part of a fence, so that the other side hears of it; a new life with fresh memory.
+// imported pages stamped by the shell at FxStart, before the sequence runs; the connection closed as part of a fence, so that the other side hears of it; a new life with fresh memory;
+// two lives of one node never at the same time (a hello of a new life is taken as proof that the old one reads no more, so whoever starts a process at an old address must know that the
+// old process is gone, or have fenced it); the gateway told of every FxRefused, FxImportEnded and FxExported that is not Done, so that it cancels at the other side; a Submit and a Cancel acted on over the link
+// that they name, never over whatever link is up when they come; and some deadline at which a node that hears no more of an attempt revokes (P) or cancels (D) it, since the gateway may be gone.
 //
 // # Cost
 //
-// Step costs time in proportion to the pages an event names, frees or evicts and (where an owner of one page is looked for) that page's owners, never to the pool; the one
+// Step costs time in proportion to the pages an event names, frees or evicts and (where an owner of one page is looked for) that page's owners, never to the pool; the
 // exceptions are a bad page, and the loss or fence of a link, which looks at every attempt. A tick repeats every offer without an answer: how often is the shell's. Step allocates only while the
 // number of owners, attempts or tombstones in use at a time grows.
 package kvpool

@@ -121,7 +121,7 @@ const (
 	// FxFence: fence the peer of Link, then tell EvFenced.
 	FxFence
 	// FxRefused: the EvReserve or EvExpect of this step, for Attempt and Seq, was not accepted. Status: Refused (Have pages are needed, Max may be promised), Cancelled (the
-	// attempt is closed, or for another life), Lost (Link is not up).
+	// attempt is closed, or for another life), Lost (Link is not up). It stays refused, however often it is asked for again.
 	FxRefused
 	// FxExported, at P: Attempt has ended, with the Status of its Release (or Lost), and owns no page any more. Once for each EvReserve accepted.
 	FxExported

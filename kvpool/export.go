@@ -36,12 +36,14 @@ func (l *Ledger) reserve(ev *Event) {
 		l.stale(EvReserve, WrongIncarnation)
 		refusal.Status = Cancelled
 	case l.closed(ev.Attempt):
-		refusal.Status = Cancelled
+		l.refuseAgain(&refusal)
 	case i == none:
 		l.stale(EvReserve, WrongLink)
 		refusal.Status = Lost
+		l.closeRefused(ev.Attempt, verdict{status: Cancelled})
 	case ev.N > l.quota()-l.promised:
 		refusal.Status, refusal.Have, refusal.Max = Refused, ev.N, l.quota()-l.promised
+		l.closeRefused(ev.Attempt, verdict{status: Refused, have: refusal.Have, max: refusal.Max})
 	default:
 		l.promised += ev.N
 		x := l.spareExport
@@ -56,6 +58,24 @@ func (l *Ledger) reserve(ev *Event) {
 		return
 	}
 	l.emit(refusal)
+}
+
+// refuseAgain answers for an attempt that is closed, in the words of its end if that was a refusal. What was refused once is remembered and never accepted later (I12): whoever
+// asked has told its client.
+func (l *Ledger) refuseAgain(fx *Effect) {
+	fx.Status = Cancelled
+	if v, _ := l.epitaph(fx.Attempt); v.status == Refused {
+		fx.Status, fx.Have, fx.Max = v.status, v.have, v.max
+	}
+}
+
+// closeRefused remembers a refusal, unless the attempt is alive in this node's other role.
+func (l *Ledger) closeRefused(a Attempt, v verdict) {
+	_, exported := l.exportOf[a]
+	_, imported := l.importOf[a]
+	if !exported && !imported {
+		l.bury(a, v)
+	}
 }
 
 // quota bounds the pages promised to exports.

@@ -53,14 +53,19 @@ func (l *Ledger) expect(ev *Event) {
 	refusal := Effect{Kind: FxRefused, Attempt: ev.Attempt, Seq: ev.Seq}
 	i := l.upLink(ev.Link)
 	switch {
-	case ev.To != l.cfg.Incarnation || ev.Attempt.Prefill != ev.Link.Incarnation:
+	case ev.To != l.cfg.Incarnation:
 		l.stale(EvExpect, WrongIncarnation)
 		refusal.Status = Cancelled
 	case l.closed(ev.Attempt):
+		l.refuseAgain(&refusal)
+	case ev.Attempt.Prefill != ev.Link.Incarnation:
+		l.stale(EvExpect, WrongIncarnation)
 		refusal.Status = Cancelled
+		l.closeRefused(ev.Attempt, verdict{status: Cancelled})
 	case i == none:
 		l.stale(EvExpect, WrongLink)
 		refusal.Status = Lost
+		l.closeRefused(ev.Attempt, verdict{status: Cancelled})
 	default:
 		m := l.spareImport
 		if m == none {

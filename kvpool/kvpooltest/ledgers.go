@@ -43,6 +43,8 @@ type ref struct{ page, gen uint8 }
 type job struct {
 	number   uint64
 	checksum uint32 // that the page should have
+	checks   []kvpool.Check
+	seq      page.Seq // that waits for it
 }
 
 type pageState struct {
@@ -195,19 +197,31 @@ func (x *ledger) compare(next *kvpool.Ledger) error {
 }
 
 func (x *ledger) jobsAfter(ev *kvpool.Event, effects []kvpool.Effect) map[ref][]job {
+	gone := map[page.Seq]bool{}
+	if ev.Kind == kvpool.EvRelease {
+		gone[ev.Seq] = true
+	}
+	for _, fx := range effects {
+		gone[fx.Seq] = gone[fx.Seq] || fx.Kind == kvpool.FxFailed
+	}
 	jobs := map[ref][]job{}
 	for r, run := range x.jobs {
-		if left := slices.DeleteFunc(slices.Clone(run), func(j job) bool { return j.number == ev.Job }); len(left) > 0 {
-			jobs[r] = left
+		for _, j := range run {
+			if gone[j.seq] {
+				j.seq = 0
+			}
+			if j.number != ev.Job {
+				jobs[r] = append(jobs[r], j)
+			}
 		}
 	}
 	for _, fx := range effects {
 		switch fx.Kind {
 		case kvpool.FxRead:
-			jobs[small(fx.Dst)] = append(jobs[small(fx.Dst)], job{fx.Job, fx.Checksum})
+			jobs[small(fx.Dst)] = append(jobs[small(fx.Dst)], job{number: fx.Job, checksum: fx.Checksum})
 		case kvpool.FxVerify:
 			r := small(fx.Checks[0].Ref)
-			jobs[r] = append(jobs[r], job{fx.Job, fx.Checks[0].Checksum})
+			jobs[r] = append(jobs[r], job{number: fx.Job, checksum: fx.Checks[0].Checksum, checks: fx.Checks, seq: ev.Seq})
 		}
 	}
 	return jobs

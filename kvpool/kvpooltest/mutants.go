@@ -40,7 +40,10 @@ func Mutants() []Mutant {
 		},
 		{
 			Name: "started without a seal", Fault: "C4", World: "seal alone", Breaks: []string{"I9"},
-			Edits: []Edit{{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if x.accepted < len(x.places) {"}},
+			Edits: []Edit{
+				{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if x.accepted < len(x.places) {"},
+				{"import.go", "	case !x.whole():", "	case false:"},
+			},
 		},
 		{
 			Name: "partial reservation", Fault: "B2", World: "one page, links", Breaks: []string{"I10"},
@@ -103,11 +106,11 @@ func Mutants() []Mutant {
 			Edits: []Edit{{"tombstone.go", "		t.fold(t.tombs[t.oldest].attempt)\n", ""}},
 		},
 		{
-			Name: "reads go on after the end", Fault: "D9", World: "hand-off", Breaks: []string{"I7", "I8", "I4"},
-			Edits: []Edit{{"import.go", "	case x.phase == draining:\n		return WrongState\n	}\n	switch at, fit", "	}\n	switch at, fit"}},
+			Name: "success overwrites a cancel", Fault: "A3", World: "scrub, tcp", Breaks: []string{"I9", "I12"},
+			Edits: []Edit{{"import.go", "	case x.phase == draining:\n		l.letGo(s.edges)\n		if x.out == 0 {\n			l.endImport(i, x.verdict)\n		}\n", ""}},
 		},
 		{
-			Name: "admitted over the quota", Fault: "A1", World: "two", Breaks: []string{"I10"},
+			Name: "admitted over the quota", Fault: "A1", World: "no tombstones", Breaks: []string{"I10"},
 			Edits: []Edit{{"export.go", "case ev.N > l.quota()-l.promised:", "case false:"}},
 		},
 	}

@@ -32,6 +32,11 @@ const (
 	bothRoles
 	servedRefused
 	idleEvicted
+	prefixHit
+	releasedWhileChecked
+	badInCheck
+	distrusted
+	duplicate
 	situations_
 )
 
@@ -40,7 +45,8 @@ func (s situation) String() string {
 		"started", "cancel while a read is out", "link lost while a read is out", "cancel before Submit", "revoke of an unknown attempt", "offer before expect", "refused for room",
 		"refused at the prefill node", "mismatch", "torn read", "read of a reused page", "two exports open", "two exports of one page", "page quarantined, then home", "Release repeated",
 		"export ended by a fence", "export ended by a restart", "message from before a restart", "read from a peer that crashed", "message of an older connection", "tombstone folded",
-		"page reused at the decode node", "page reused at the prefill node", "both roles at one node", "serving refused", "idle page evicted",
+		"page reused at the decode node", "page reused at the prefill node", "both roles at one node", "serving refused", "idle page evicted", "prefix hit",
+		"released while its match is checked", "bad page met by a check", "page distrusted", "duplicate page sealed",
 	}[s]
 }
 

@@ -73,3 +73,19 @@ func Small() []*World {
 		},
 	}
 }
+
+// SmallSingles are the worlds of one node of `go test`.
+func SmallSingles() []*Single {
+	return []*Single{
+		{
+			Name: "one node", Node: Node{Pages: 3, PrefixCache: true}, Lives: 1, Flips: 1, Patrols: 1, Returns: 1,
+			Prompts: []Prompt{{"alice", "aabb"}, {"alice", "aacc"}},
+			Want:    []string{"prefix hit", "idle page evicted", "released while its match is checked", "bad page met by a check", "duplicate page sealed", "page quarantined, then home"},
+		},
+		{
+			Name: "one node, scrub", Node: Node{Pages: 2, PrefixCache: true, Scrub: true}, Lives: 2, Returns: 1,
+			Prompts: []Prompt{{"alice", "aa"}, {"bob", "aa"}},
+			Want:    []string{"prefix hit", "idle page evicted", "page quarantined, then home"},
+		},
+	}
+}

@@ -32,3 +32,20 @@ func TestWorlds(t *testing.T) {
 		})
 	}
 }
+
+func TestSingles(t *testing.T) {
+	for _, w := range SmallSingles() {
+		t.Run(w.Name, func(t *testing.T) {
+			r := ExploreSingle(w, Bounds{States: *states, Memory: *mem, Time: 10 * time.Minute})
+			t.Log(&r)
+			if r.Broken != nil {
+				t.Fatalf("BROKEN %v\n%v", r.Broken, r.Trace)
+			}
+			for _, s := range w.Want {
+				if !r.Situation[s] && r.Exhausted {
+					t.Errorf("never: %s", s)
+				}
+			}
+		})
+	}
+}

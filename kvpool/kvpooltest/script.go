@@ -10,7 +10,7 @@ import (
 )
 
 // Script tells a trace of a world in the language of kvpool/testdata, so that it can be put there and stay. What the ledgers answer is left to `go test -rewrite`.
-func Script(w *World, r *Report) string {
+func (w *World) Script(r *Report) string {
 	s := &script{cluster: newCluster(w)}
 	fmt.Fprintf(&s.b, "# World %q: %v\n", w.Name, r.Broken)
 	s.replay(r.Trace)

@@ -15,11 +15,11 @@ func TestCounterexampleReplays(t *testing.T) {
 		Requests: []Request{{Prefill: 0, Decode: 1, Tenant: "alice", Text: "abc", Groups: []int{1, 1}}},
 		Losses:   1, LateReads: true,
 	}
-	r := Explore(w, Bounds{})
+	r := w.Explore(Bounds{})
 	if r.Broken == nil || !strings.HasPrefix(r.Broken.Error(), "I4") {
 		t.Fatalf("found %v", r.Broken)
 	}
-	text := Script(w, &r)
+	text := w.Script(&r)
 	if !strings.Contains(text, "d.fenced p\n") || !strings.Contains(text, "# Broken: I4") {
 		t.Fatalf("not the story of a fence:\n%s", text)
 	}

@@ -2,6 +2,7 @@ package kvpooltest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -62,8 +63,8 @@ type single struct {
 	seen    *situations
 }
 
-// ExploreSingle searches a world of one node.
-func ExploreSingle(w *Single, b Bounds) Report {
+// Explore searches the world within bounds.
+func (w *Single) Explore(b Bounds) Report {
 	x := &single{Single: w, ledgers: newLedgers(), seen: newSituations()}
 	known := map[page.Hash]bytes{}
 	for _, p := range w.Prompts {
@@ -86,6 +87,9 @@ func ExploreSingle(w *Single, b Bounds) Report {
 func (x *single) initial() singleState {
 	return singleState{node: node{life: 1, ledger: x.ledgers.fresh(config(0, 1, x.Node))}}
 }
+
+// Titled is the world's name, and the situations that it must get into.
+func (w *Single) Titled() (name string, want []string) { return w.Name, w.Want }
 
 // Kinds of action of a single node.
 const (
@@ -393,4 +397,15 @@ func (x *single) canonical(s *singleState) singleState {
 		at(&n.seqs[i].checking)
 	}
 	return n
+}
+
+// Script tells a trace in words: each line is an action.
+func (w *Single) Script(r *Report) string {
+	names := [...]string{"", "allot", "return", "match", "verified", "spend", "seal", "release", "page goes bad", "runner reports", "patrol", "patrol verified", "scrubbed"}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# World %q: %v\n", w.Name, r.Broken)
+	for _, a := range r.Trace {
+		fmt.Fprintf(&b, "%s %d %d\n", names[a.Kind], a.A, a.B)
+	}
+	return b.String()
 }

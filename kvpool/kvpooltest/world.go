@@ -13,7 +13,7 @@ const (
 	maxNodes    = 3
 	maxPages    = 4 // of one node
 	maxConns    = 4 // connections ever made
-	maxMessages = 40
+	maxMessages = 48
 	maxReads    = 6
 	maxAttempts = 3
 	maxPrompt   = 3 // pages

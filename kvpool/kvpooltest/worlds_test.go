@@ -2,29 +2,29 @@ package kvpooltest
 
 import (
 	"flag"
+	"strings"
 	"testing"
 	"time"
 )
 
 var (
-	states = flag.Int("states", 0, "states at most in each world")
-	mem    = flag.Uint64("mem", 4<<30, "bytes of memory at most")
-	brief  = flag.Bool("brief", false, "no scripts")
-	which  = flag.String("worlds", "", "names of worlds")
+	worlds   = flag.String("worlds", "", "search the worlds whose names contain this, large ones too; large: all large ones")
+	states   = flag.Int("states", 0, "states at most in each world")
+	memory   = flag.Uint64("mem", 6<<30, "bytes of memory at most")
+	duration = flag.Duration("time", 10*time.Minute, "at most, in each world")
+	brief    = flag.Bool("brief", false, "no scripts")
 )
 
+// The small worlds are searched to their end, and get into every situation that they are for.
 func TestWorlds(t *testing.T) {
 	for _, w := range Small() {
-		t.Run(w.Name, func(t *testing.T) {
-			r := Explore(w, Bounds{States: *states, Memory: *mem, Time: 10 * time.Minute})
-			t.Log(&r)
-			if r.Broken != nil {
-				if *brief {
-					t.Fatalf("BROKEN %v", r.Broken)
-				}
-				t.Fatalf("BROKEN %v\n%s", r.Broken, Script(w, &r))
+		name, want := w.Titled()
+		t.Run(name, func(t *testing.T) {
+			r := search1(t, w)
+			if !r.Exhausted && *states == 0 {
+				t.Error("not searched to the end")
 			}
-			for _, s := range w.Want {
+			for _, s := range want {
 				if !r.Situation[s] && r.Exhausted {
 					t.Errorf("never: %s", s)
 				}
@@ -33,19 +33,26 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-func TestSingles(t *testing.T) {
-	for _, w := range SmallSingles() {
-		t.Run(w.Name, func(t *testing.T) {
-			r := ExploreSingle(w, Bounds{States: *states, Memory: *mem, Time: 10 * time.Minute})
-			t.Log(&r)
-			if r.Broken != nil {
-				t.Fatalf("BROKEN %v\n%v", r.Broken, r.Trace)
-			}
-			for _, s := range w.Want {
-				if !r.Situation[s] && r.Exhausted {
-					t.Errorf("never: %s", s)
-				}
-			}
-		})
+// The large worlds are searched by `make check-protocol`, as far as the bounds let.
+func TestLargeWorlds(t *testing.T) {
+	if *worlds == "" {
+		t.Skip("run by `make check-protocol`")
 	}
+	for _, w := range Large() {
+		if name, _ := w.Titled(); *worlds == "large" || strings.Contains(name, *worlds) {
+			t.Run(name, func(t *testing.T) { search1(t, w) })
+		}
+	}
+}
+
+func search1(t *testing.T, w Explorable) Report {
+	r := w.Explore(Bounds{States: *states, Memory: *memory, Time: *duration})
+	t.Log(&r)
+	switch {
+	case r.Broken != nil && *brief:
+		t.Fatalf("BROKEN %v", r.Broken)
+	case r.Broken != nil:
+		t.Fatalf("BROKEN %v\n%s", r.Broken, w.Script(&r))
+	}
+	return r
 }

@@ -67,17 +67,17 @@ next:
 type Break int
 
 const (
-	BreakNothing         Break = iota
-	BreakFenceEarly            // EvFenced is told before the reads are stopped
-	BreakFailedRead            // a timeout is told as the end of a read
-	BreakNoChecksum            // pages are served to anybody, and their bytes not hashed by who reads
-	BreakReleaseEarly          // a cancelled import releases while reads are out
-	BreakSwapPages             // two pages of an import change places in the page table
-	BreakSpareLost             // the spare page of an import is forgotten
-	BreakNoTick                // nothing is sent twice
-	BreakSealLate              // the runner offers before its bytes are written
-	BreakSecondOutcome         // the gateway tells an outcome again
-	BreakDomain                // every tenant has the same cache domain and salt at the prefill node
+	BreakNothing       Break = iota
+	BreakFenceEarly          // EvFenced is told before the reads are stopped
+	BreakFailedRead          // a timeout is told as the end of a read
+	BreakNoChecksum          // pages are served to anybody, and their bytes not hashed by who reads
+	BreakReleaseEarly        // a cancelled import releases while reads are out
+	BreakSwapPages           // two pages of an import change places in the page table
+	BreakSpareLost           // the spare page of an import is forgotten
+	BreakNoTick              // nothing is sent twice
+	BreakSealLate            // the runner offers before its bytes are written
+	BreakSecondOutcome       // the gateway tells an outcome again
+	BreakDomain              // every tenant has the same cache domain and salt at the prefill node
 )
 
 // Config says what is simulated. The seed decides the rest.

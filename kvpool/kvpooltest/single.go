@@ -113,7 +113,7 @@ func (x *single) next(s *singleState, yield func(a Action, n *singleState, err e
 		t.do(a)
 		if t.err != nil {
 			yield(a, nil, t.err)
-		} else if t.s != *s {
+		} else if t.s != *s && !t.none {
 			yield(a, &t.s, nil)
 		}
 	}
@@ -124,6 +124,7 @@ func (x *single) next(s *singleState, yield func(a Action, n *singleState, err e
 		for _, kind := range []uint8{doMatch, doVerified, doSpend, doSeal, doRelease} {
 			try(Action{Kind: kind, A: uint8(i)})
 		}
+		try(Action{Kind: doVerified, A: uint8(i), C: 1})
 		for k := range s.seqs[i].have {
 			try(Action{Kind: doReport, A: uint8(i), B: k})
 		}
@@ -132,14 +133,16 @@ func (x *single) next(s *singleState, yield func(a Action, n *singleState, err e
 		for _, kind := range []uint8{doFlip, doPatrolled, doScrubbed} {
 			try(Action{Kind: kind, A: uint8(p)})
 		}
+		try(Action{Kind: doPatrolled, A: uint8(p), C: 1})
 	}
 }
 
 // singleTurn is one action under way.
 type singleTurn struct {
 	*single
-	s   singleState
-	err error
+	s    singleState
+	err  error
+	none bool // the action cannot happen
 }
 
 func (t *singleTurn) full(r ref) page.Ref {
@@ -212,7 +215,7 @@ func (t *singleTurn) do(a Action) {
 	case doMatch:
 		t.match(i)
 	case doVerified:
-		t.verified(i)
+		t.verified(i, int(a.C))
 	case doSpend:
 		t.spend(i)
 	case doSeal:
@@ -245,7 +248,7 @@ func (t *singleTurn) do(a Action) {
 	case doPatrolled:
 		if t.s.patrol[i] > 0 {
 			t.s.patrol[i]--
-			t.ends(ref{uint8(i), t.ledgers.at(t.s.node.ledger).pages[i].gen}, 1, 0, false)
+			t.ends(ref{uint8(i), t.ledgers.at(t.s.node.ledger).pages[i].gen}, 1, 0, false, int(a.C))
 		}
 	case doScrubbed:
 		if t.s.node.scrubs[i] {
@@ -271,20 +274,24 @@ func (t *singleTurn) match(i int) {
 }
 
 // verified ends the check of a match, also after its sequence has ended.
-func (t *singleTurn) verified(i int) {
+func (t *singleTurn) verified(i, which int) {
 	if r := t.s.seqs[i].checking; r.gen != 0 {
 		q := &t.s.seqs[i]
 		q.checking = ref{}
-		t.ends(r, int(q.checks), page.Seq(10+i), q.phase == matching)
+		t.ends(r, int(q.checks), page.Seq(10+i), q.phase == matching, which)
 	}
 }
 
 // ends tells the truth about the pages of a check that begins with page r and has n: the one that seq waits for, or one for which nobody does. Of the latter the
-// ledger, and so a state, knows no more than the pages.
-func (t *singleTurn) ends(r ref, n int, seq page.Seq, waits bool) {
+// ledger, and so a state, knows no more than the pages; which of several is meant is a choice.
+func (t *singleTurn) ends(r ref, n int, seq page.Seq, waits bool, which int) {
+	skipped := 0
 	for _, j := range t.ledgers.at(t.s.node.ledger).jobs[r] {
 		awaited := j.seq != 0
 		if len(j.checks) != n || awaited != waits || waits && j.seq != seq {
+			continue
+		}
+		if skipped++; skipped <= which {
 			continue
 		}
 		ev := kvpool.Event{Kind: kvpool.EvVerified, Job: j.number}
@@ -295,6 +302,10 @@ func (t *singleTurn) ends(r ref, n int, seq page.Seq, waits bool) {
 		}
 		t.seen.note(badInCheck, len(ev.Bad) > 0)
 		t.step(ev)
+		return
+	}
+	if skipped > 0 {
+		t.none = true // there is no other
 		return
 	}
 	t.err = fmt.Errorf("I11: the check of page %d is not known", r.page)

@@ -77,7 +77,7 @@ const (
 	BreakNoTick              // nothing is sent twice
 	BreakSealLate            // the runner offers before its bytes are written
 	BreakSecondOutcome       // the gateway tells an outcome again
-	BreakDomain              // every tenant has the same cache domain and salt at the prefill node
+	BreakDomain              // all tenants share one cache domain
 )
 
 // Config says what is simulated. The seed decides the rest.

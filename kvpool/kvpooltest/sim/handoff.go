@@ -19,6 +19,7 @@ func (n *node) submitted(m submit) {
 		s.logf("node %d: attempt %v of request %d, role %d", n.id, m.attempt, m.request, m.role)
 		switch m.role {
 		case decodeOnly:
+			j.open = true
 			n.expect(j)
 		default:
 			ask := sched.Ask{Seqs: []page.Seq{j.seq}, Tenant: s.domain(m.tenant), PromptLen: len(m.prompt), MaxTokens: m.max}
@@ -27,6 +28,9 @@ func (n *node) submitted(m submit) {
 			}
 			n.tellSched(sched.Event{Kind: sched.EvSubmit, Ask: ask})
 		}
+	}
+	if known && m.role == decodeOnly && s.chance(30) { // the ledger must stand it
+		n.expect(j)
 	}
 	s.gw.hear(n, j)
 }
@@ -56,7 +60,6 @@ func (n *node) expect(j *job) {
 	if len(m.prompt)%s.pageSize > 0 {
 		hashes = append(hashes, chainOf(s, j.cacheDomain(s), m.prompt))
 	}
-	j.open = true
 	n.tellPool(kvpool.Event{Kind: kvpool.EvExpect, Attempt: m.attempt, Link: j.link, To: m.life, Seq: j.seq, Domain: j.domain, Tokens: len(m.prompt), Hashes: hashes})
 }
 
@@ -73,7 +76,6 @@ func pagesOf(s *sim, tokens int) int { return (tokens + s.pageSize - 1) / s.page
 
 func (n *node) rejected(j *job, why *request.Rejection) {
 	n.s.logf("node %d: attempt %v is rejected: %s", n.id, j.submit.attempt, why.Why)
-	delete(n.bySeq, j.seq)
 	if j.submit.role == decodeOnly { // its prompt is here already
 		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: j.seq})
 	} else if j.submit.role == prefillOnly {
@@ -203,6 +205,7 @@ func (n *node) started(j *job, fx *kvpool.Effect) {
 	}
 	ask := sched.Ask{Seqs: []page.Seq{j.seq}, Tenant: s.domain(j.submit.tenant), PromptLen: len(j.tokens), MaxTokens: j.submit.max - 1}
 	n.tellSched(sched.Event{Kind: sched.EvSubmit, Ask: ask})
+	n.tell(schedBox, n.makeRoom)
 }
 
 // checkImported holds every byte of an imported prompt against what the tokens say.
@@ -225,8 +228,8 @@ func (n *node) checkImported(j *job, refs []page.Ref) {
 
 // makeRoom lets go of imported prompts that wait for their turn, the last first, when the pool has nothing for those who have theirs: they are found again in
 // the prefix index, or computed. Otherwise the one that runs could wait for pages of those that wait for it.
-func (n *node) makeRoom(got int) {
-	if got > 0 {
+func (n *node) makeRoom() {
+	if !n.dry {
 		return
 	}
 	for i := len(n.jobs) - 1; i >= 0; i-- {
@@ -248,10 +251,6 @@ func (n *node) token(j *job, t int32) {
 
 // ended: the scheduler is done with a sequence.
 func (n *node) ended(j *job, end sched.End) {
-	delete(n.bySeq, j.seq)
-	if n.running { // the batch in flight may name it
-		n.bySeq[j.seq] = j
-	}
 	if j.submit.role == prefillOnly {
 		if end != sched.EndLength && j.open {
 			n.revoke(j)
@@ -268,7 +267,7 @@ func (n *node) cancelled(m submit) {
 		j = n.newJob(m) // it may come before its submit
 		j.over = true
 	}
-	j.quit = true
+	j.quit, j.since = true, n.s.now
 	if m.role != local {
 		n.tellPool(kvpool.Event{Kind: kvpool.EvCancel, Attempt: m.attempt})
 	}
@@ -277,6 +276,7 @@ func (n *node) cancelled(m submit) {
 	}
 	n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
 	n.conclude(j, "cancelled")
+	n.s.gw.hear(n, j)
 }
 
 // tick is the shell's patience. It frees nothing: it has things sent again, gives up on what has taken long, and suspects a peer that then does not answer.

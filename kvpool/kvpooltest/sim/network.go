@@ -186,7 +186,7 @@ func (w *network) lie(from *node, m *kvpool.Message) bool {
 	s := w.s
 	switch {
 	case m.Kind == kvpool.MsgRelease:
-		return s.chance(50)
+		return mix(m.Attempt.Number, 5)%2 == 0 // of some attempts never
 	case m.Kind != kvpool.MsgOffer || s.chance(40):
 		return true
 	}

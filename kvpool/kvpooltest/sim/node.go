@@ -10,34 +10,33 @@ import (
 
 // node is one address. What follows life is of its present life, and new with each.
 type node struct {
-	s                *sim
-	id               int
-	prefill, decode  bool
-	liar             bool
-	pages            int
-	config           sched.Config
-	ledgerConfig     kvpool.Config
-	slowness         int
-	down             bool
-	stepsOfFormer    uint64
-	importsOfFormers uint64
+	s               *sim
+	id              int
+	prefill, decode bool
+	liar            bool
+	pages           int
+	config          sched.Config
+	ledgerConfig    kvpool.Config
+	slowness        int
+	down            bool
 
-	life     page.Incarnation
-	pool     *kvpool.Ledger
-	sched    *sched.Scheduler
-	slab     slab
-	boxes    [2]mailbox // of the pool and of the scheduler
-	links    []*conn    // latest, by peer
-	conns    []*conn    // with a link that is not fenced
-	jobs     []*job
-	byName   map[kvpool.Attempt]*job // for lookup only
-	bySeq    map[page.Seq]*job       // for lookup only
-	lastSeq  page.Seq
-	running  bool // a batch is
-	steps    int
-	poolFx   []kvpool.Effect
-	schedFx  []sched.Effect
-	answered sched.Event // the runner's, while its effects are performed
+	life    page.Incarnation
+	pool    *kvpool.Ledger
+	sched   *sched.Scheduler
+	slab    slab
+	boxes   [2]mailbox // of the pool and of the scheduler
+	links   []*conn    // latest, by peer
+	conns   []*conn    // with a link that is not fenced
+	jobs    []*job
+	byName  map[kvpool.Attempt]*job // for lookup only
+	bySeq   map[page.Seq]*job       // for lookup only
+	lastSeq page.Seq
+	running bool // a batch is
+	steps   int
+	poolFx  []kvpool.Effect
+	schedFx []sched.Effect
+	allots  []int // pages asked for, not answered
+	dry     bool  // the last answer was short
 }
 
 // job is one attempt at this node, as its shell knows it.
@@ -49,15 +48,15 @@ type job struct {
 	hashes []page.Hash
 	domain page.Domain
 
-	over   bool         // nothing more will come of it here, and report says what has
-	report report       // for the gateway
-	given  int          // pages offered
-	since  int64        // of the export's last offer or revoke
-	open   bool         // an export, or an import that has not ended
-	quit   bool         // it was revoked, or cancelled
-	refs   []page.Ref   // of an import that has started and whose pages the scheduler does not know yet
-	tail   page.Ref     // its last page, if partly filled
-	asked  bool         // the scheduler has asked for refs
+	over   bool       // nothing more will come of it here, and report says what has
+	report report     // for the gateway
+	given  int        // pages offered
+	since  int64      // of the export's last offer or revoke
+	open   bool       // an export, or an import that has not ended
+	quit   bool       // it was revoked, or cancelled
+	refs   []page.Ref // of an import that has started and whose pages the scheduler does not know yet
+	tail   page.Ref   // its last page, if partly filled
+	asked  bool       // the scheduler has asked for refs
 	link   kvpool.Link
 }
 
@@ -97,7 +96,7 @@ func (n *node) serve(box int) {
 	})
 }
 
-func (n *node) tellPool(ev kvpool.Event)  { n.tell(poolBox, func() { n.step(ev) }) }
+func (n *node) tellPool(ev kvpool.Event) { n.tell(poolBox, func() { n.step(ev) }) }
 func (n *node) tellSched(ev sched.Event) { n.tell(schedBox, func() { n.plan(ev) }) }
 
 // start begins a life with fresh memory.
@@ -120,7 +119,7 @@ func (n *node) start() {
 	n.boxes = [2]mailbox{}
 	n.links, n.conns = make([]*conn, len(s.nodes)), nil
 	n.jobs, n.byName, n.bySeq = nil, map[kvpool.Attempt]*job{}, map[page.Seq]*job{}
-	n.running = false
+	n.running, n.dry, n.allots = false, false, nil
 	s.logf("node %d: life %d begins", n.id, n.life)
 	n.beat()
 }
@@ -210,6 +209,9 @@ func (n *node) verify(number uint64, checks []kvpool.Check) {
 
 // plan feeds the scheduler and performs what it says.
 func (n *node) plan(ev sched.Event) {
+	if ev.Kind == sched.EvAllotted {
+		n.dry, n.allots = len(ev.Refs) < n.allots[0], n.allots[1:]
+	}
 	n.schedFx = n.sched.Step(ev, n.schedFx[:0])
 	n.s.note(uint64(n.id), 1000+uint64(ev.Kind), uint64(len(n.schedFx)))
 	fx := n.schedFx
@@ -219,7 +221,7 @@ func (n *node) plan(ev sched.Event) {
 	}
 	n.schedFx = fx
 	if ev.Kind == sched.EvAllotted {
-		n.makeRoom(len(ev.Refs))
+		n.makeRoom()
 	}
 }
 
@@ -233,6 +235,7 @@ func (n *node) performPlan(fx *sched.Effect) {
 	case sched.FxMatch:
 		n.match(j, fx.Known)
 	case sched.FxAllot:
+		n.allots = append(n.allots, fx.N)
 		n.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: fx.N})
 	case sched.FxReturn:
 		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: slices.Clone(fx.Refs)})
@@ -342,7 +345,7 @@ func (n *node) write(j *job, table []page.Ref, start, end int) {
 		}
 		start = upTo
 	}
-	n.slab.fill(j.salt(n.s), table, j.tokens, start, end)
+	n.slab.fill(salt(j.submit.tenant), table, j.tokens, start, end)
 }
 
 // seal hashes a page that is full, or the prompt's last, whose tail is zeroed: stale bytes do not travel.
@@ -366,17 +369,10 @@ func chainOf(s *sim, domain string, tokens []int32) page.Hash {
 }
 
 func (j *job) cacheDomain(s *sim) string {
-	if s.cfg.Break == BreakDomain && j.submit.role == prefillOnly {
+	if s.cfg.Break == BreakDomain {
 		return s.domain(0)
 	}
 	return s.domain(j.submit.tenant)
-}
-
-func (j *job) salt(s *sim) uint64 {
-	if s.cfg.Break == BreakDomain && j.submit.role == prefillOnly {
-		return salt(0)
-	}
-	return salt(j.submit.tenant)
 }
 
 // atRest: nothing of an attempt is left, and all pages are home.

@@ -36,11 +36,12 @@ type sim struct {
 	pageSize int
 	oneSided bool // reads take the bytes without asking the node that has them
 
-	plan   plan
-	faults bool // are on
-	nodes  []*node
-	net    network
-	gw     gateway
+	plan    plan
+	faults  bool // are on
+	resting bool // nothing is left to do
+	nodes   []*node
+	net     network
+	gw      gateway
 
 	lives page.Incarnation // so far
 	trace []string         // ring
@@ -69,7 +70,7 @@ func (s *sim) run() {
 		s.now = e.at
 		e.run()
 		s.res.Events++
-		if !s.faults && s.res.Events%64 == 0 && s.atRest() {
+		if s.resting {
 			return
 		}
 		if s.now > s.plan.end+restWithin {
@@ -87,9 +88,6 @@ func (s *sim) finish() {
 	s.res.Requests = len(s.gw.requests)
 	for _, r := range s.gw.requests {
 		s.res.Outcomes[r.outcome]++
-	}
-	for _, n := range s.nodes {
-		s.countLife(n)
 	}
 	if n := s.cfg.Trace; n > 0 && len(s.trace) > 0 {
 		from := max(0, len(s.trace)-n)
@@ -130,7 +128,7 @@ func (s *sim) note(what ...uint64) {
 	s.res.Digest = d
 }
 
-func (s *sim) chance(percent int) bool     { return s.rng.IntN(100) < percent }
+func (s *sim) chance(percent int) bool       { return s.rng.IntN(100) < percent }
 func (s *sim) between(low, high int64) int64 { return low + s.rng.Int64N(high-low+1) }
 
 // on reports whether faults of a kind happen now.
@@ -140,6 +138,13 @@ func (s *sim) domain(tenant int) string { return fmt.Sprintf("tenant %d", tenant
 
 // salt stands for the cache domain in the model, so that a page of another tenant is seen in the answer even where the tokens are the same.
 func salt(tenant int) uint64 { return mix(0x74656e616e74, uint64(tenant)) }
+
+// watch looks now and then whether all is at rest.
+func (s *sim) watch() {
+	if s.resting = !s.faults && s.atRest(); !s.resting {
+		s.after(s.between(milli, 3*milli), s.watch)
+	}
+}
 
 // atRest reports whether nothing is left to do.
 func (s *sim) atRest() bool {
@@ -172,9 +177,12 @@ func (s *sim) whatWaits() string {
 			text += fmt.Sprintf(" request %d is pending;", r.id)
 		}
 	}
+	for _, t := range s.gw.tries {
+		text += fmt.Sprintf(" attempt %v is not over at both nodes;", t.part[0].attempt)
+	}
 	for _, n := range s.nodes {
 		if !n.down && !n.atRest() {
-			text += fmt.Sprintf(" node %d has %+v, scheduler %+v;", n.id, n.pool.Counts(), n.sched.Counts())
+			text += fmt.Sprintf(" node %d has %+v of %d, scheduler %+v, runs %v, letters %d and %d;", n.id, n.pool.Counts(), n.pages, n.sched.Counts(), n.running, len(n.boxes[0].letters), len(n.boxes[1].letters))
 		}
 	}
 	return text

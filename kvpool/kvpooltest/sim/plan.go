@@ -1,0 +1,315 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
+	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/sched"
+)
+
+// plan is what the seed decides beforehand: any part of it can be left out.
+type plan struct {
+	end      int64 // of the faults
+	faults   []fault
+	requests []arrival
+}
+
+// fault is one thing that goes wrong at a time.
+type fault struct {
+	kind     Faults
+	at, last int64
+	node     int
+	nodes    []int
+	oneWay   bool
+	drops    bool
+}
+
+// arrival is one request.
+type arrival struct {
+	at       int64
+	tenant   int
+	prompt   []int32
+	max      int
+	cancelAt int64 // 0: never
+}
+
+const tenants = 2
+
+// build makes the cluster that the seed says, with its plan.
+func (s *sim) build() {
+	s.pageSize = []int{2, 4, 8}[s.rng.IntN(3)]
+	s.oneSided = s.chance(50)
+	for i := range s.key {
+		s.key[i] = byte(s.rng.Uint64())
+	}
+	if sp := s.cfg.special; sp != nil {
+		s.pageSize = sp.pageSize
+	}
+	for i := range s.cfg.Nodes {
+		s.nodes = append(s.nodes, s.newNode(i))
+	}
+	if s.cfg.Faults&Lie != 0 && s.cfg.Nodes > 2 {
+		s.nodes[s.rng.IntN(s.cfg.Nodes)].liar = true
+	}
+	s.net = newNetwork(s, s.cfg.Nodes)
+	s.gw = gateway{s: s, byName: map[kvpool.Attempt]*try{}, lives: make([]page.Incarnation, s.cfg.Nodes)}
+	s.makePlan()
+	for _, n := range s.nodes {
+		n.start()
+		s.gw.lives[n.id] = n.life
+	}
+	for i, a := range s.nodes {
+		for _, b := range s.nodes[i+1:] {
+			if a.prefill && b.decode || b.prefill && a.decode {
+				s.net.connect(s.net.pair(a, b))
+			}
+		}
+	}
+	s.after(0, s.gw.tick)
+	s.schedule()
+}
+
+func (s *sim) newNode(i int) *node {
+	n := &node{s: s, id: i, slowness: 1}
+	switch k := s.rng.IntN(3); {
+	case i == 0, i > 1 && k == 0:
+		n.prefill = true
+	case i == 1, k == 1:
+		n.decode = true
+	default:
+		n.prefill, n.decode = true, true
+	}
+	if s.chance(25) {
+		n.prefill, n.decode = true, true
+	}
+	most := s.mostTokens()
+	least := (most+s.pageSize-1)/s.pageSize + 1
+	n.pages = least + s.rng.IntN(4*least)
+	if s.cfg.Faults&Tiny != 0 {
+		n.pages = least + s.rng.IntN(3)
+	}
+	n.config = sched.Config{
+		PageSize: s.pageSize, TotalPages: n.pages - 1, // an imported last page is copied, and held until the end
+		MaxModelLen: most, MaxNumSeqs: 1 + s.rng.IntN(6), MaxBatchedTokens: 8 + s.rng.IntN(40), MaxPrefillChunk: s.rng.IntN(2) * (4 + s.rng.IntN(12)), MaxQueue: 16,
+	}
+	n.ledgerConfig = kvpool.Config{
+		Node: page.Node(i), Pages: n.pages, PrefixCache: s.chance(80), Scrub: s.chance(25), PageSize: s.pageSize,
+		ExportQuota: s.rng.IntN(2) * n.pages, MaxTombstones: []int{0, 0, -1, 1, 8}[s.rng.IntN(5)],
+	}
+	if s.cfg.special != nil {
+		s.cfg.special.node(n)
+	}
+	return n
+}
+
+// mostTokens bounds prompt and answer of a request.
+func (s *sim) mostTokens() int { return 6*s.pageSize + 16 }
+
+func (s *sim) makePlan() {
+	s.plan.end = s.between(200*milli, 600*milli)
+	if s.cfg.special != nil {
+		s.cfg.special.plan(s)
+		return
+	}
+	var shared [3][]int32
+	for i := range shared {
+		shared[i] = s.tokens(1 + s.rng.IntN(4*s.pageSize))
+	}
+	for range s.cfg.Requests {
+		a := arrival{at: s.between(milli, s.plan.end), tenant: s.rng.IntN(tenants), max: 1 + s.rng.IntN(10)}
+		if s.chance(60) {
+			a.prompt = slices.Clone(shared[s.rng.IntN(len(shared))])
+		}
+		for range 1 + s.rng.IntN(2) {
+			a.prompt = append(a.prompt, int32(canary+a.tenant*canaries+s.rng.IntN(3)))
+		}
+		a.prompt = append(a.prompt, s.tokens(s.rng.IntN(2*s.pageSize))...)
+		if n := s.mostTokens() - a.max - 1; len(a.prompt) > n {
+			a.prompt = a.prompt[:n]
+		}
+		if s.cfg.Faults&Abort != 0 && s.chance(89) || s.chance(5) {
+			a.cancelAt = a.at + s.between(0, 60*milli)
+		}
+		s.plan.requests = append(s.plan.requests, a)
+	}
+	s.planFaults()
+	s.plan.requests = without(s.plan.requests, s.cfg.DropRequests)
+	s.plan.faults = without(s.plan.faults, s.cfg.DropFaults)
+}
+
+func (s *sim) planFaults() {
+	for _, kind := range []Faults{Clog, Partition, Crash, Slow, Tick} {
+		if s.cfg.Faults&kind == 0 {
+			continue
+		}
+		for range 1 + s.rng.IntN(2+s.cfg.Nodes/4) {
+			f := fault{kind: kind, at: s.between(milli, s.plan.end*9/10), last: s.between(milli, 150*milli), node: s.rng.IntN(s.cfg.Nodes), oneWay: s.chance(40), drops: s.chance(50)}
+			for i := range s.cfg.Nodes {
+				if s.chance(50) {
+					f.nodes = append(f.nodes, i)
+				}
+			}
+			s.plan.faults = append(s.plan.faults, f)
+		}
+	}
+}
+
+func (s *sim) tokens(n int) []int32 {
+	t := make([]int32, n)
+	for i := range t {
+		t[i] = int32(s.rng.IntN(50000))
+	}
+	return t
+}
+
+func without[T any](all []T, drop []int) []T {
+	var kept []T
+	for i, x := range all {
+		if !slices.Contains(drop, i) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// schedule puts the plan into the queue.
+func (s *sim) schedule() {
+	for _, f := range s.plan.faults {
+		s.after(f.at, func() { s.strike(f) })
+	}
+	for _, a := range s.plan.requests {
+		s.after(a.at, func() { s.arrive(a) })
+	}
+	s.after(s.plan.end, func() {
+		s.faults = false
+		for i := range s.net.block {
+			s.net.block[i].until = min(s.net.block[i].until, s.now)
+		}
+		for _, n := range s.nodes {
+			n.slowness = 1
+		}
+		s.logf("the faults are over")
+		s.watch()
+	})
+}
+
+func (s *sim) arrive(a arrival) {
+	r := &client{tenant: a.tenant, prompt: a.prompt, max: a.max}
+	s.gw.begin(r)
+	if a.cancelAt > 0 {
+		s.after(a.cancelAt-a.at, func() {
+			if r.outcome == Pending {
+				s.gw.end(r, Cancelled)
+			}
+		})
+	}
+}
+
+// strike makes a fault happen.
+func (s *sim) strike(f fault) {
+	if !s.faults {
+		return
+	}
+	n := s.nodes[f.node]
+	s.logf("fault %v: node %d of %v, %d ms", f.kind, f.node, f.nodes, f.last/milli)
+	switch f.kind {
+	case Clog:
+		for _, to := range f.nodes { // one after the other, each until a time of its own
+			s.after(s.between(0, f.last), func() { s.obstruct(f.node, to, s.between(0, f.last), false) })
+		}
+	case Partition:
+		for _, a := range f.nodes {
+			for b := range s.nodes {
+				if !slices.Contains(f.nodes, b) {
+					s.obstruct(a, b, f.last, f.drops)
+					if !f.oneWay {
+						s.obstruct(b, a, f.last, f.drops)
+					}
+				}
+			}
+		}
+	case Slow:
+		n.slowness = 5 + s.rng.IntN(30)
+		s.after(f.last, func() { n.slowness = 1 })
+	case Tick:
+		for range 3 {
+			s.after(s.between(0, f.last), func() {
+				if !n.down {
+					n.tick()
+				}
+			})
+		}
+	case Crash:
+		s.crash(n, f.last)
+	}
+}
+
+func (s *sim) obstruct(from, to int, last int64, drops bool) {
+	if from == to || !s.faults {
+		return
+	}
+	b := &s.net.block[from*s.cfg.Nodes+to]
+	if b.until <= s.now {
+		b.since = s.now
+	}
+	b.until, b.drops = max(b.until, min(s.now+last, s.plan.end)), drops
+}
+
+// crash ends a life, and begins the next at the same address. Its peers hear of either first; the gateway of both, later.
+func (s *sim) crash(n *node, last int64) {
+	if n.down {
+		return
+	}
+	s.res.Crashes++
+	s.logf("node %d: life %d ends", n.id, n.life)
+	n.down = true
+	for _, p := range s.net.pairs {
+		if p == nil || p.a != n && p.b != n || p.conn == nil {
+			continue
+		}
+		s.net.connect(p)
+	}
+	for _, c := range slices.Clone(n.conns) {
+		s.net.shut(c, c.side(n))
+	}
+	for _, p := range s.net.pairs { // also what had not said hello yet
+		if p != nil && p.conn != nil && (p.a == n || p.b == n) {
+			c := p.conn
+			if i := c.side(n); !c.sides[i].shut {
+				s.net.shut(c, i)
+			}
+		}
+	}
+	life := n.life
+	s.after(s.between(milli, 20*milli), func() {
+		if s.gw.lives[n.id] == life {
+			s.gw.lives[n.id] = 0
+		}
+	})
+	s.after(s.between(100, last), func() {
+		n.start()
+		life := n.life
+		s.after(s.between(milli, 60*milli), func() { // its knowledge is stale meanwhile
+			if n.life == life && !n.down {
+				s.gw.lives[n.id] = life
+			}
+		})
+	})
+}
+
+// probe makes new requests when the faults are over.
+func (g *gateway) probe() {
+	s := g.s
+	if s.cfg.special != nil {
+		return
+	}
+	for i, a := range s.nodes {
+		b := s.nodes[(i+1+s.rng.IntN(len(s.nodes)-1))%len(s.nodes)]
+		if a.prefill && b.decode && !a.liar && !b.liar {
+			tenant := s.rng.IntN(tenants)
+			prompt := append([]int32{int32(canary + tenant*canaries)}, s.tokens(1+s.rng.IntN(5*s.pageSize))...)
+			g.begin(&client{tenant: tenant, prompt: prompt, max: 4, probe: true, pinned: true, nodes: [2]int{a.id, b.id}})
+		}
+	}
+}

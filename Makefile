@@ -3,8 +3,10 @@
 GO      ?= go
 FUZZ    ?= 5s
 SOAK    ?= 1m
+WORLDS  ?= large
+STATES  ?= 5000000
 
-.PHONY: all build test race soak fuzz lint bench check-spin clean
+.PHONY: all build test race soak fuzz lint bench check-spin check-protocol mutants clean
 
 all: lint test
 
@@ -20,6 +22,14 @@ race:
 # 64 clients of four tenants that cancel at random, for SOAK.
 soak:
 	KVASIR_SOAK=$(SOAK) $(GO) test -count=1 -v -run TestManyClientsWithCancels .
+
+# Larger worlds of the hand-off, searched exhaustively up to STATES states each (0: to their end); WORLDS is part of a name.
+check-protocol:
+	$(GO) test -count=1 -timeout 12h -v -run '^TestLargeWorlds$$' ./kvpool/kvpooltest -args -worlds='$(WORLDS)' -states=$(STATES) -time=1h
+
+# Each rule of the hand-off broken in turn: the checker must find every one.
+mutants:
+	$(GO) test -count=1 -timeout 20m -v -run '^TestMutants$$' ./kvpool/kvpooltest -args -mutants=all
 
 # Every fuzz target for FUZZ each.
 fuzz:

@@ -311,9 +311,6 @@ func (t *turn) upOr(i, peer int) kvpool.Link {
 
 func (t *turn) reserve(i int) {
 	r, a := &t.Requests[i], &t.s.attempts[i]
-	if a.p == refused { // its shell remembers
-		return
-	}
 	before := t.ledger(&t.s, r.Prefill).counts.Exports
 	t.step(r.Prefill, kvpool.Event{Kind: kvpool.EvReserve, Attempt: t.name(&t.s, i), Link: t.upOr(r.Prefill, r.Decode), Seq: prefillSeq(i), N: t.pages(i)})
 	if t.ledger(&t.s, r.Prefill).counts.Exports > before {
@@ -427,9 +424,6 @@ func (t *turn) releaseAtPrefill(i int) {
 
 func (t *turn) expect(i int) {
 	r, a := &t.Requests[i], &t.s.attempts[i]
-	if a.d == rejectedThere { // its shell remembers
-		return
-	}
 	before := t.ledger(&t.s, r.Decode).counts.Imports
 	t.step(r.Decode, kvpool.Event{
 		Kind: kvpool.EvExpect, Attempt: t.name(&t.s, i), Link: t.upOr(r.Decode, r.Prefill), To: incarnation(r.Decode, a.dLife), Seq: decodeSeq(i), Domain: t.domains[i],

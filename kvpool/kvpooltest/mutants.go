@@ -106,12 +106,28 @@ func Mutants() []Mutant {
 			Edits: []Edit{{"tombstone.go", "		t.fold(t.tombs[t.oldest].attempt)\n", ""}},
 		},
 		{
-			Name: "success overwrites a cancel", Fault: "A3", World: "scrub, tcp", Breaks: []string{"I9", "I12"},
+			Name: "success overwrites a cancel", Fault: "A3", World: "scrub, tcp", Breaks: []string{"I9", "I11", "I12"},
 			Edits: []Edit{{"import.go", "	case x.phase == draining:\n		l.letGo(s.edges)\n		if x.out == 0 {\n			l.endImport(i, x.verdict)\n		}\n", ""}},
 		},
 		{
 			Name: "admitted over the quota", Fault: "A1", World: "no tombstones", Breaks: []string{"I10"},
 			Edits: []Edit{{"export.go", "case ev.N > l.quota()-l.promised:", "case false:"}},
+		},
+		{
+			Name: "refusal forgotten", Fault: "A1", World: "one page, links", Breaks: []string{"I9", "I12"},
+			Edits: []Edit{{"export.go", "	if !exported && !imported {\n		l.bury(a, v)\n	}\n", "	_, _ = exported, imported\n"}},
+		},
+		{
+			Name: "page evicted while a check reads it", Fault: "F1", World: "one node", Breaks: []string{"I1"},
+			Edits: []Edit{{"prefix.go", "		if s.pins == 0 {\n			l.leaveIndex", "		if true {\n			l.leaveIndex"}},
+		},
+		{
+			Name: "bad page stays in the prefix index", Fault: "H3", World: "one node", Breaks: []string{"I2"},
+			Edits: []Edit{{"quarantine.go", "	wasSealed := s.state == Resident\n	l.leaveIndex(i)\n", "	wasSealed := s.state == Resident\n"}},
+		},
+		{
+			Name: "match verified without its bytes", Fault: "H2", World: "one node", Breaks: []string{"I5", "I12"},
+			Edits: []Edit{{"verify.go", "		good = min(good, b)\n", ""}},
 		},
 	}
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kvasir-engine/kvasir/kvpool"
 )
 
 // Faults is a set of kinds of fault.
@@ -74,7 +76,6 @@ const (
 	BreakReleaseEarly        // a cancelled import releases while reads are out
 	BreakSwapPages           // two pages of an import change places in the page table
 	BreakSpareLost           // the spare page of an import is forgotten
-	BreakNoTick              // nothing is sent twice
 	BreakSealLate            // the runner offers before its bytes are written
 	BreakSecondOutcome       // the gateway tells an outcome again
 	BreakDomain              // all tenants share one cache domain
@@ -114,18 +115,52 @@ func numbers(n []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint
 
 // Result is what a run came to.
 type Result struct {
-	Err      error // what broke, or nil
-	Requests int
-	Outcomes [outcomes]int
-	Events   int
-	Steps    uint64 // of all ledgers
-	Reads    int    // pages read from peers
-	Imports  int    // answers started from another node's pages
-	Crashes  int
-	Fences   int
-	Digest   uint64 // of everything that happened; equal for equal runs
-	Micros   int64  // virtual time
-	Trace    []string
+	Err error // what broke, or nil
+	// What the seed planned, before anything was left out.
+	PlannedFaults, PlannedRequests int
+	Requests                       int
+	Outcomes                       [outcomes]int
+	Events                         int
+	Steps                          uint64 // of all ledgers
+	Reads                          int    // pages read from peers
+	Imports                        int    // answers started from another node's pages
+	Crashes                        int
+	Fences                         int
+	Digest                         uint64 // of everything that happened; equal for equal runs
+	Micros                         int64  // virtual time
+	Trace                          []string
+}
+
+// Pools adds up the statistics of all ledgers.
+type Pools struct {
+	Exported, ImportsEnded                                    [kvpool.Lost + 1]uint64 // by status
+	HitPages, Evicted, Scrubbed, ReadsRejected, Folded, Stale uint64
+}
+
+func (p *Pools) add(s kvpool.Stats) {
+	for i := range s.Exported {
+		p.Exported[i] += s.Exported[i]
+		p.ImportsEnded[i] += s.ImportsEnded[i]
+	}
+	p.HitPages += s.HitPages
+	p.Evicted += s.Evicted
+	p.Scrubbed += s.Scrubbed
+	p.ReadsRejected += s.ReadsRejected
+	p.Folded += s.Folded
+	p.Stale += s.StaleTotal()
+}
+
+func (p *Pools) addAll(q *Pools) {
+	for i := range p.Exported {
+		p.Exported[i] += q.Exported[i]
+		p.ImportsEnded[i] += q.ImportsEnded[i]
+	}
+	p.HitPages += q.HitPages
+	p.Evicted += q.Evicted
+	p.Scrubbed += q.Scrubbed
+	p.ReadsRejected += q.ReadsRejected
+	p.Folded += q.Folded
+	p.Stale += q.Stale
 }
 
 // Outcome is a request's end.

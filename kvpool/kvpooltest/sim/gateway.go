@@ -173,6 +173,10 @@ func (t *try) nodeOf(i int) int {
 	}
 }
 
+func (t *try) honest(s *sim) bool {
+	return !s.nodes[t.nodeOf(0)].liar && (t.parts == 1 || !s.nodes[t.nodeOf(1)].liar)
+}
+
 func (g *gateway) send(t *try, i int) {
 	s := g.s
 	n, m := s.nodes[t.nodeOf(i)], t.part[i]
@@ -252,8 +256,8 @@ func (g *gateway) check(n *node, j *job) {
 	r := g.requests[j.submit.request]
 	at := len(j.report.tokens) - 1
 	t := j.report.tokens[at]
-	if t >= canary && int(t-canary)/canaries != r.tenant {
-		g.s.fail("node %d: the answer to request %d of tenant %d has a canary of tenant %d", n.id, r.id, r.tenant, int(t-canary)/canaries)
+	if other := int(t-canary) / canaries; t >= canary && other < tenants && other != r.tenant {
+		g.s.fail("node %d: the answer to request %d of tenant %d has a canary of tenant %d", n.id, r.id, r.tenant, other)
 	}
 	if at >= len(r.want) || t != r.want[at] {
 		g.s.fail("node %d: wrong token: token %d of the answer to request %d (%v, role %d) is %d", n.id, at, r.id, j.submit.attempt, j.submit.role, t)
@@ -311,7 +315,9 @@ func (g *gateway) tick() {
 			gone = gone && t.over && t.heard[i]
 		}
 		if !t.over && s.now-t.began > deadline {
-			t.client.why = "deadline"
+			if t.client.why = "deadline"; s.now-s.plan.end > deadline*2/3 && !s.faults && t.honest(s) {
+				s.fail("attempt %v between honest nodes waited for its deadline, long after the faults", t.part[0].attempt)
+			}
 			g.retry(t)
 		}
 		if !gone {

@@ -128,6 +128,7 @@ func (n *node) handOff(fx *kvpool.Effect) {
 	switch fx.Kind {
 	case kvpool.FxSend:
 		m := fx.Message
+		n.s.moved[m.Attempt] += len(m.Pages)
 		m.Pages = slices.Clone(m.Pages)
 		if m.Seal != nil {
 			seal := *m.Seal
@@ -282,9 +283,7 @@ func (n *node) cancelled(m submit) {
 // tick is the shell's patience. It frees nothing: it has things sent again, gives up on what has taken long, and suspects a peer that then does not answer.
 func (n *node) tick() {
 	s := n.s
-	if s.cfg.Break != BreakNoTick {
-		n.tellPool(kvpool.Event{Kind: kvpool.EvTick})
-	}
+	n.tellPool(kvpool.Event{Kind: kvpool.EvTick})
 	if s.chance(5) {
 		n.tellPool(kvpool.Event{Kind: kvpool.EvPatrol, N: 4})
 	}

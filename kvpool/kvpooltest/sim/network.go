@@ -98,6 +98,10 @@ func (w *network) connect(p *pair) {
 
 func (w *network) dial(p *pair) {
 	s := w.s
+	if c := p.conn; c != nil && !c.sides[0].shut && !c.sides[0].over && !c.sides[1].shut && !c.sides[1].over {
+		p.beginning = false
+		return
+	}
 	ab, ba := w.block[p.a.id*w.n+p.b.id], w.block[p.b.id*w.n+p.a.id]
 	if p.a.down || p.b.down || ab.until > s.now || ba.until > s.now {
 		s.after(s.between(2*milli, 20*milli), func() { w.dial(p) })

@@ -134,6 +134,7 @@ func (s *sim) makePlan() {
 		s.plan.requests = append(s.plan.requests, a)
 	}
 	s.planFaults()
+	s.res.PlannedFaults, s.res.PlannedRequests = len(s.plan.faults), len(s.plan.requests)
 	s.plan.requests = without(s.plan.requests, s.cfg.DropRequests)
 	s.plan.faults = without(s.plan.faults, s.cfg.DropFaults)
 }
@@ -264,6 +265,7 @@ func (s *sim) crash(n *node, last int64) {
 	s.res.Crashes++
 	s.logf("node %d: life %d ends", n.id, n.life)
 	n.down = true
+	s.res.Pools.add(n.pool.Stats())
 	for _, p := range s.net.pairs {
 		if p == nil || p.a != n && p.b != n || p.conn == nil {
 			continue

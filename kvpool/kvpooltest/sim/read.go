@@ -30,6 +30,7 @@ func (w *network) read(n *node, fx kvpool.Effect) {
 	m := &c.sides[r.side]
 	m.out = append(m.out, r)
 	s.res.Reads++
+	s.moved[fx.Attempt]++
 	peer := c.sides[1-r.side].node
 	delay, arrives := w.way(n, peer)
 	if !arrives {

@@ -43,13 +43,16 @@ type sim struct {
 	net     network
 	gw      gateway
 
-	lives page.Incarnation // so far
-	trace []string         // ring
+	moved map[kvpool.Attempt]int // pages offered and read, for a special's sake
+	lives page.Incarnation       // so far
+	trace []string               // ring
 }
 
 // Run simulates one seed. It returns when all has come to rest, or something broke.
-func Run(cfg Config) Result {
-	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6b766173)), faults: true, lives: incarnationOf}
+func Run(cfg Config) Result { return simulate(cfg).res }
+
+func simulate(cfg Config) *sim {
+	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6b766173)), faults: true, lives: incarnationOf, moved: map[kvpool.Attempt]int{}}
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -60,7 +63,7 @@ func Run(cfg Config) Result {
 		s.run()
 	}()
 	s.finish()
-	return s.res
+	return s
 }
 
 // run takes events until all is at rest.
@@ -88,6 +91,11 @@ func (s *sim) finish() {
 	s.res.Requests = len(s.gw.requests)
 	for _, r := range s.gw.requests {
 		s.res.Outcomes[r.outcome]++
+	}
+	for _, n := range s.nodes {
+		if n.pool != nil && !n.down {
+			s.res.Pools.add(n.pool.Stats())
+		}
 	}
 	if n := s.cfg.Trace; n > 0 && len(s.trace) > 0 {
 		from := max(0, len(s.trace)-n)

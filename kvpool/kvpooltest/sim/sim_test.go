@@ -2,44 +2,244 @@ package sim
 
 import (
 	"flag"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 var (
-	seedFlag     = flag.Uint64("seed", 0, "simulate this seed alone")
-	nodesFlag    = flag.Int("nodes", 0, "nodes of that seed")
-	requestsFlag = flag.Int("requests", 0, "requests of that seed")
-	faultsFlag   = flag.String("faults", "all", "kinds of fault")
+	seedFlag     = flag.Int64("seed", -1, "simulate this seed alone")
+	nodesFlag    = flag.Int("nodes", 0, "nodes; 0: as the seed is numbered")
+	requestsFlag = flag.Int("requests", 0, "requests; 0: as the seed is numbered")
+	faultsFlag   = flag.String("faults", "", "kinds of fault: all, none, or a list; empty: as the seed is numbered")
 	breakFlag    = flag.Int("break", 0, "what is broken on purpose")
-	traceFlag    = flag.Int("trace", 60, "events to print of a failure")
-	seedsFlag    = flag.Int("seeds", 0, "how many seeds; 0: a few")
+	dropFaults   = flag.String("drop-faults", "", "numbers of planned faults to leave out")
+	dropRequests = flag.String("drop-requests", "", "numbers of planned requests to leave out")
+	traceFlag    = flag.Int("trace", 80, "events to print of a run that fails")
+	soakFlag     = flag.Int("soak", 0, "seeds of TestSoak")
+	fromFlag     = flag.Uint64("from", 1<<20, "first seed of TestSoak")
 )
 
-func TestQuick(t *testing.T) {
-	n := 20
-	if *seedsFlag > 0 {
-		n = *seedsFlag
+// config spreads seeds over sizes and kinds of fault: most have all faults, some one kind alone or a few, which go deeper.
+func config(t *testing.T, seed uint64) Config {
+	cfg := Config{Seed: seed, Nodes: 2 + int(seed%5), Requests: 8 + int(seed%13), Faults: AllFaults}
+	switch seed % 8 {
+	case 1:
+		cfg.Faults = 1 << (seed / 8 % uint64(len(faultNames)))
+	case 2, 3:
+		cfg.Faults = Faults(mix(seed, 1)) & AllFaults
+	case 4:
+		cfg.Faults &^= Abort | Crash | Partition
 	}
-	f, err := ParseFaults(*faultsFlag)
-	if err != nil {
-		t.Fatal(err)
+	if seed%97 == 13 {
+		cfg.Nodes, cfg.Requests = 8+int(seed%57), 60
 	}
-	var reqs int
-	for seed := range n {
-		cfg := Config{Seed: uint64(seed) + *seedFlag, Nodes: 2 + seed%4, Requests: 12, Faults: f, Break: Break(*breakFlag)}
+	if *nodesFlag > 0 {
+		cfg.Nodes = *nodesFlag
+	}
+	if *requestsFlag > 0 {
+		cfg.Requests = *requestsFlag
+	}
+	if *faultsFlag != "" {
+		var err error
+		if cfg.Faults, err = ParseFaults(*faultsFlag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg.Break = Break(*breakFlag)
+	return cfg
+}
+
+func list(t *testing.T, s string) (n []int) {
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) {
+		i, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = append(n, i)
+	}
+	return n
+}
+
+// explain shrinks a failure, and prints how to repeat it and what happened last.
+func explain(t *testing.T, cfg Config, err error) {
+	t.Helper()
+	t.Errorf("%v\nrepeat with: %s", err, cfg.Command())
+	small, _ := Shrink(cfg, 300)
+	small.Trace = *traceFlag
+	r := Run(small)
+	t.Errorf("shrunk: %v\nrepeat with: %s\n%s", r.Err, small.Command(), strings.Join(r.Trace, "\n"))
+}
+
+// total adds up what many runs have seen.
+type total struct {
+	mu sync.Mutex
+	Result
+	runs int
+}
+
+func (a *total) add(r Result) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.runs++
+	a.Requests += r.Requests
+	a.Events += r.Events
+	a.Steps += r.Steps
+	a.Reads += r.Reads
+	a.Imports += r.Imports
+	a.Crashes += r.Crashes
+	a.Fences += r.Fences
+	a.Pools.addAll(&r.Pools)
+	for i, n := range r.Outcomes {
+		a.Outcomes[i] += n
+	}
+}
+
+func (a *total) log(t *testing.T, took time.Duration) {
+	t.Logf("%d runs, %d requests (%d completed, %d cancelled, %d rejected, %d failed), %d ledger steps, %d pages read, %d answers from imports, %d crashes, %d fences",
+		a.runs, a.Requests, a.Outcomes[Completed], a.Outcomes[Cancelled], a.Outcomes[Rejected], a.Outcomes[Failed], a.Steps, a.Reads, a.Imports, a.Crashes, a.Fences)
+	t.Logf("%+v", a.Pools)
+	if took > 0 {
+		t.Logf("%.0f requests a second, %.0f ledger steps a second", float64(a.Requests)/took.Seconds(), float64(a.Steps)/took.Seconds())
+	}
+}
+
+// TestSimulation runs a few hundred seeds, or the one that is asked for.
+func TestSimulation(t *testing.T) {
+	if *seedFlag >= 0 {
+		cfg := config(t, uint64(*seedFlag))
+		cfg.DropFaults, cfg.DropRequests = list(t, *dropFaults), list(t, *dropRequests)
 		r := Run(cfg)
-		reqs += r.Requests
 		if r.Err != nil {
-			cfg.Trace = *traceFlag
-			r = Run(cfg)
-			for _, l := range r.Trace {
-				t.Log(l)
-			}
-			t.Fatalf("seed %d nodes %d: %v", cfg.Seed, cfg.Nodes, r.Err)
+			explain(t, cfg, r.Err)
 		}
-		if seed < 5 {
-			t.Logf("%+v", r)
+		t.Logf("%+v", r)
+		return
+	}
+	seeds := 600
+	if testing.Short() {
+		seeds = 60
+	}
+	var all total
+	for seed := range seeds {
+		cfg := config(t, uint64(seed))
+		r := Run(cfg)
+		if r.Err != nil {
+			explain(t, cfg, r.Err)
+			return
+		}
+		all.add(r)
+	}
+	all.log(t, 0)
+	if all.Outcomes[Completed] == 0 || all.Outcomes[Cancelled] == 0 || all.Imports == 0 || all.Crashes == 0 || all.Fences == 0 || all.Reads <= all.Imports {
+		t.Error("the runs have not seen what they are for")
+	}
+}
+
+// TestSoak runs as many seeds as are asked for on all cores.
+func TestSoak(t *testing.T) {
+	if *soakFlag == 0 {
+		t.Skip("asked for with -soak N")
+	}
+	var all total
+	var wg sync.WaitGroup
+	var once sync.Once
+	began, seeds := time.Now(), make(chan uint64)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for seed := range seeds {
+				cfg := config(t, seed)
+				r := Run(cfg)
+				all.add(r)
+				if r.Err != nil {
+					once.Do(func() { explain(t, cfg, r.Err) })
+				}
+			}
+		})
+	}
+	for i := 0; i < *soakFlag && !t.Failed(); i++ {
+		seeds <- *fromFlag + uint64(i)
+		if i%20000 == 19999 {
+			os.Stderr.WriteString(strconv.Itoa(i+1) + " seeds\n")
 		}
 	}
-	t.Log(reqs)
+	close(seeds)
+	wg.Wait()
+	all.log(t, time.Since(began))
+}
+
+// TestSameSeedSameRun: one seed is one run, bit for bit, whether it is watched or not.
+func TestSameSeedSameRun(t *testing.T) {
+	digests := map[uint64]uint64{}
+	for seed := range uint64(24) {
+		cfg := config(t, seed)
+		a := Run(cfg)
+		cfg.Trace = 50
+		b := Run(cfg)
+		if a.Digest != b.Digest || a.Events != b.Events || a.Micros != b.Micros || a.Outcomes != b.Outcomes {
+			t.Errorf("seed %d: %+v, then %+v", seed, a, b)
+		}
+		if other, twice := digests[a.Digest]; twice {
+			t.Errorf("seeds %d and %d are one run", seed, other)
+		}
+		digests[a.Digest] = seed
+	}
+}
+
+// TestFindsBreaks: each rule broken on purpose is seen within a few seeds, by what it must harm.
+func TestFindsBreaks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		what Break
+		want string // any of these, parted by |
+	}{
+		{"a fence is answered before reads are stopped", BreakFenceEarly, "I4|I5|wrong token"},
+		{"a timeout is told as the end of a read", BreakFailedRead, "I4|I5|wrong token"},
+		{"pages are served to anybody and not hashed", BreakNoChecksum, "does not hold what was sealed|wrong token|canary"},
+		{"a cancelled import releases while reads are out", BreakReleaseEarly, "I7, I8"},
+		{"two imported pages change places", BreakSwapPages, "wrong token|canary"},
+		{"the spare page of an import is forgotten", BreakSpareLost, "not all is at rest"},
+		{"pages are sealed before they are written", BreakSealLate, "wrong token|canary|does not hold what was sealed"},
+		{"a request is given a second outcome", BreakSecondOutcome, "I12"},
+		{"all tenants share one cache domain", BreakDomain, "wrong token|canary"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(600) {
+				cfg := config(t, seed)
+				cfg.Faults, cfg.Break = AllFaults, c.what
+				r := Run(cfg)
+				if r.Err == nil {
+					continue
+				}
+				for _, want := range strings.Split(c.want, "|") {
+					if strings.Contains(r.Err.Error(), want) {
+						t.Logf("seed %d: %.200v", seed, r.Err)
+						return
+					}
+				}
+				t.Fatalf("seed %d: %v, want %s", seed, r.Err, c.want)
+			}
+			t.Error("not found")
+		})
+	}
+}
+
+// TestShrink: a failure gets smaller, still fails, and its command says how.
+func TestShrink(t *testing.T) {
+	cfg := Config{Seed: 5, Nodes: 3, Requests: 16, Faults: AllFaults, Break: BreakSwapPages}
+	if Run(cfg).Err == nil {
+		t.Fatal("the run does not fail")
+	}
+	small, r := Shrink(cfg, 300)
+	if r.Err == nil || Run(small).Err == nil {
+		t.Error("the smaller run does not fail")
+	}
+	if len(small.DropRequests) < 8 || small.Faults == AllFaults {
+		t.Errorf("hardly smaller: %s", small.Command())
+	}
+	t.Log(small.Command())
 }

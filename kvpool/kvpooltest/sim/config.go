@@ -120,6 +120,7 @@ type Result struct {
 	PlannedFaults, PlannedRequests int
 	Requests                       int
 	Outcomes                       [outcomes]int
+	Pools                          Pools
 	Events                         int
 	Steps                          uint64 // of all ledgers
 	Reads                          int    // pages read from peers

@@ -37,11 +37,11 @@ const (
 	badInCheck
 	distrusted
 	duplicate
-	situations_
+	lastSituation
 )
 
 func (s situation) String() string {
-	return [situations_]string{
+	return [lastSituation]string{
 		"started", "cancel while a read is out", "link lost while a read is out", "cancel before Submit", "revoke of an unknown attempt", "offer before expect", "refused for room",
 		"refused at the prefill node", "mismatch", "torn read", "read of a reused page", "two exports open", "two exports of one page", "page quarantined, then home", "Release repeated",
 		"export ended by a fence", "export ended by a restart", "message from before a restart", "read from a peer that crashed", "message of an older connection", "tombstone folded",
@@ -50,7 +50,7 @@ func (s situation) String() string {
 	}[s]
 }
 
-type situations struct{ reached [situations_]atomic.Bool }
+type situations struct{ reached [lastSituation]atomic.Bool }
 
 func newSituations() *situations { return &situations{} }
 

@@ -20,7 +20,7 @@ func TestWorlds(t *testing.T) {
 	for _, w := range Small() {
 		name, want := w.Titled()
 		t.Run(name, func(t *testing.T) {
-			r := search1(t, w)
+			r := searched(t, w)
 			if !r.Exhausted && *states == 0 {
 				t.Error("not searched to the end")
 			}
@@ -40,12 +40,12 @@ func TestLargeWorlds(t *testing.T) {
 	}
 	for _, w := range Large() {
 		if name, _ := w.Titled(); *worlds == "large" || strings.Contains(name, *worlds) {
-			t.Run(name, func(t *testing.T) { search1(t, w) })
+			t.Run(name, func(t *testing.T) { searched(t, w) })
 		}
 	}
 }
 
-func search1(t *testing.T, w Explorable) Report {
+func searched(t *testing.T, w Explorable) Report {
 	r := w.Explore(Bounds{States: *states, Memory: *memory, Time: *duration})
 	t.Log(&r)
 	switch {

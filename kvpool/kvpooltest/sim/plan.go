@@ -128,6 +128,9 @@ func (s *sim) makePlan() {
 		if n := s.mostTokens() - a.max - 1; len(a.prompt) > n {
 			a.prompt = a.prompt[:n]
 		}
+		if s.chance(4) { // no node can hold it
+			a.prompt = append(a.prompt, s.tokens(s.mostTokens())...)
+		}
 		if s.cfg.Faults&Abort != 0 && s.chance(89) || s.chance(5) {
 			a.cancelAt = a.at + s.between(0, 60*milli)
 		}

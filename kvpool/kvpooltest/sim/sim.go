@@ -205,6 +205,12 @@ func (s *sim) judge() {
 		if r.outcome == Completed && len(r.tokens) != r.max {
 			s.fail("request %d completed with %d of %d tokens", r.id, len(r.tokens), r.max)
 		}
+		if r.outcome == Rejected && (len(r.tokens) > 0 || s.moved[r.try.part[0].attempt] > 0) {
+			s.fail("I12: request %d was rejected and has %d tokens, and %d pages were offered or read", r.id, len(r.tokens), s.moved[r.try.part[0].attempt])
+		}
+		if len(r.prompt) > s.mostTokens() && (r.outcome == Completed) && s.cfg.special == nil {
+			s.fail("request %d completed, and no node can hold it", r.id)
+		}
 		if r.probe && r.outcome != Completed {
 			s.fail("request %d, made between honest nodes after the faults, has outcome %d: %s", r.id, r.outcome, r.why)
 		}

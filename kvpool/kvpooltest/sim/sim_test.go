@@ -2,6 +2,7 @@ package sim
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -69,6 +70,10 @@ func list(t *testing.T, s string) (n []int) {
 func explain(t *testing.T, cfg Config, err error) {
 	t.Helper()
 	t.Errorf("%v\nrepeat with: %s", err, cfg.Command())
+	if !*shrinkFlag {
+		fmt.Printf("BROKEN: %v\n", err)
+		return
+	}
 	small, _ := Shrink(cfg, 300)
 	small.Trace = *traceFlag
 	r := Run(small)

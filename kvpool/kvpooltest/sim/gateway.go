@@ -193,7 +193,7 @@ func (g *gateway) send(t *try, i int) {
 		}
 		s.after(delay*int64(n.slowness), func() {
 			switch {
-			case n.down || n.life != m.life: // another life is there: it does not know the attempt, and must not
+			case n.down || n.life != m.life && (m.role == local || s.chance(50)): // or another life is there: it must not take the attempt
 			case m.cancel:
 				n.cancelled(m)
 			default:

@@ -29,8 +29,13 @@ func (n *node) submitted(m submit) {
 			n.tellSched(sched.Event{Kind: sched.EvSubmit, Ask: ask})
 		}
 	}
-	if known && m.role == decodeOnly && s.chance(30) { // the ledger must stand it
-		n.expect(j)
+	if known && m.role != local && s.chance(30) { // the ledger must stand it
+		j.link = n.linkTo(m)
+		if m.role == decodeOnly {
+			n.expect(j)
+		} else if j.over {
+			n.reserve(j)
+		}
 	}
 	s.gw.hear(n, j)
 }
@@ -44,13 +49,18 @@ func (n *node) newJob(m submit) *job {
 	n.jobs = append(n.jobs, j)
 	n.byName[m.attempt] = j
 	n.bySeq[j.seq] = j
-	j.link = kvpool.Link{Peer: page.Node(m.peer), Incarnation: m.peerLife}
+	j.link = n.linkTo(m)
+	return j
+}
+
+// linkTo is the latest link to the peer's life that the gateway means, or one that never was.
+func (n *node) linkTo(m submit) kvpool.Link {
 	if c := n.links[m.peer]; m.role != local && c != nil {
 		if l := c.sides[c.side(n)].link; l.Incarnation == m.peerLife {
-			j.link = l
+			return l
 		}
 	}
-	return j
+	return kvpool.Link{Peer: page.Node(m.peer), Incarnation: m.peerLife}
 }
 
 // expect tells the ledger what the prompt is.
@@ -68,7 +78,14 @@ func (n *node) admitted(j *job) {
 	if j.submit.role != prefillOnly {
 		return
 	}
+	if j.over {
+		return
+	}
 	j.open, j.since = true, n.s.now
+	n.reserve(j)
+}
+
+func (n *node) reserve(j *job) {
 	n.tellPool(kvpool.Event{Kind: kvpool.EvReserve, Attempt: j.submit.attempt, Link: j.link, Seq: j.seq, N: pagesOf(n.s, len(j.submit.prompt))})
 }
 
@@ -95,23 +112,30 @@ func (n *node) conclude(j *job, why string) {
 }
 
 // offer is the event that exports what a step has sealed of a prompt, if that is anything.
-func (n *node) offer(j *job, table []page.Ref, end int, last bool, first int32) (kvpool.Event, bool) {
+func (n *node) offer(j *job, table []page.Ref, end int, last bool, first int32) []kvpool.Event {
 	if j.submit.role != prefillOnly || j.quit || !j.open {
-		return kvpool.Event{}, false
+		return nil
 	}
 	upTo := end / n.s.pageSize
 	if last {
 		upTo = pagesOf(n.s, end)
 	}
 	if upTo <= j.given && !last {
-		return kvpool.Event{}, false
+		return nil
 	}
-	refs := slices.Clone(table[min(j.given, upTo):upTo])
 	if n.s.between(0, 1) == 0 && !last { // now and then two steps make one group
-		return kvpool.Event{}, false
+		return nil
 	}
+	ev := kvpool.Event{Kind: kvpool.EvOffer, Attempt: j.submit.attempt, Refs: slices.Clone(table[min(j.given, upTo):upTo]),
+		Last: last, Tokens: len(j.submit.prompt), First: first}
 	j.given, j.since = upTo, n.s.now
-	return kvpool.Event{Kind: kvpool.EvOffer, Attempt: j.submit.attempt, Refs: refs, Last: last, Tokens: len(j.submit.prompt), First: first}, true
+	if last && end%n.s.pageSize == 0 && len(ev.Refs) > 0 && n.s.chance(50) { // now and then the seal comes alone
+		pages := ev
+		pages.Last = false
+		ev.Refs = nil
+		return []kvpool.Event{pages, ev}
+	}
+	return []kvpool.Event{ev}
 }
 
 func (n *node) revoke(j *job) {

@@ -13,7 +13,6 @@ type network struct {
 	n     int
 	block []block // [from*n+to]
 	pairs []*pair // [low*n+high]
-	epoch uint64
 }
 
 // block stops what goes from one node to another until a time.
@@ -27,6 +26,8 @@ type pair struct {
 	a, b      *node
 	conn      *conn // the latest
 	beginning bool
+	lives     [2]page.Incarnation // of the latest connection
+	epoch     uint64              // of these
 }
 
 // conn is one connection of two lives.
@@ -107,8 +108,11 @@ func (w *network) dial(p *pair) {
 		s.after(s.between(2*milli, 20*milli), func() { w.dial(p) })
 		return
 	}
-	w.epoch++
-	c := &conn{epoch: w.epoch, pair: p}
+	if lives := [2]page.Incarnation{p.a.life, p.b.life}; p.lives != lives {
+		p.lives, p.epoch = lives, 0
+	}
+	p.epoch++
+	c := &conn{epoch: p.epoch, pair: p}
 	p.conn = c
 	for i, n := range []*node{p.a, p.b} {
 		peer := []*node{p.b, p.a}[i]
@@ -274,7 +278,7 @@ func (w *network) shut(c *conn, i int) {
 	}
 	m.out = nil
 	m.node.conns = slices.DeleteFunc(m.node.conns, func(x *conn) bool { return x == c })
-	w.s.after(w.s.between(50, 50*milli), func() { w.lost(c, 1-i) })
+	w.s.after(w.s.between(50, 50*milli)<<w.s.rng.IntN(3), func() { w.lost(c, 1-i) })
 }
 
 func (n *node) connOf(link kvpool.Link) *conn {

@@ -321,9 +321,7 @@ func (n *node) compute(b *sched.Batch) {
 				seals = append(seals, n.seal(j, it.Pages[at], at, full, end))
 			}
 		}
-		if ev, any := n.offer(j, it.Pages, end, last, r.Token); any {
-			offers = append(offers, ev)
-		}
+		offers = append(offers, n.offer(j, it.Pages, end, last, r.Token)...)
 	}
 	n.running = false
 	if len(seals) > 0 {

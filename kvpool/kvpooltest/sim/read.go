@@ -85,7 +85,7 @@ func (r *read) travel(s *sim) {
 	if !arrives {
 		return
 	}
-	if s.on(Stall) && s.chance(3) {
+	if s.on(Stall) && s.chance(6) {
 		delay += s.between(100*milli, 1500*milli)
 	}
 	half := len(r.bytes) / 2
@@ -124,7 +124,7 @@ func (r *read) failed(s *sim) {
 	if r.over || s.on(Loss|Partition|Crash) && s.chance(40) {
 		return
 	}
-	s.after(s.between(50, milli), func() { r.end(s, true, 0) })
+	s.after(s.between(50, milli), func() { r.end(s, s.chance(50), 0) }) // either way there is no checksum
 }
 
 func (r *read) end(s *sim, failed bool, sum uint32) {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package kvpooltest
+
+const raced = false

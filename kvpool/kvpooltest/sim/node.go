@@ -96,7 +96,18 @@ func (n *node) serve(box int) {
 	})
 }
 
-func (n *node) tellPool(ev kvpool.Event) { n.tell(poolBox, func() { n.step(ev) }) }
+// tellPool has the ledger take an event. Where repetition is a fault, also what this node says itself may be said again, much later: it changes nothing then. (But hellos of one peer come
+// in their order.)
+func (n *node) tellPool(ev kvpool.Event) {
+	n.tell(poolBox, func() { n.step(ev) })
+	switch ev.Kind {
+	case kvpool.EvReturn, kvpool.EvSpend, kvpool.EvSeal, kvpool.EvVerified, kvpool.EvScrubbed, kvpool.EvRead, kvpool.EvOffer, kvpool.EvLost, kvpool.EvFenced:
+		if n.s.on(Repeat) && n.s.chance(5) {
+			n.later(n.s.between(10, 40*milli), func() { n.tell(poolBox, func() { n.step(ev) }) })
+		}
+	}
+}
+
 func (n *node) tellSched(ev sched.Event) { n.tell(schedBox, func() { n.plan(ev) }) }
 
 // start begins a life with fresh memory.

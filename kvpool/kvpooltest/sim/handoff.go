@@ -254,7 +254,7 @@ func (n *node) checkImported(j *job, refs []page.Ref) {
 // makeRoom lets go of imported prompts that wait for their turn, the last first, when the pool has nothing for those who have theirs: they are found again in
 // the prefix index, or computed. Otherwise the one that runs could wait for pages of those that wait for it.
 func (n *node) makeRoom() {
-	if !n.dry {
+	if !n.dry || n.s.cfg.Break == BreakKeepImports {
 		return
 	}
 	for i := len(n.jobs) - 1; i >= 0; i-- {

@@ -245,7 +245,7 @@ func (s *sim) strike(f fault) {
 			})
 		}
 	case Crash:
-		s.crash(n, f.last)
+		s.crashBusy(n, f.last, int(f.last%2)*200)
 	}
 }
 
@@ -258,6 +258,19 @@ func (s *sim) obstruct(from, to int, last int64, drops bool) {
 		b.since = s.now
 	}
 	b.until, b.drops = max(b.until, min(s.now+last, s.plan.end)), drops
+}
+
+// crashBusy waits a while for the worst moment: when something is being read from the node.
+func (s *sim) crashBusy(n *node, last int64, tries int) {
+	for _, c := range n.conns {
+		if tries == 0 || len(c.sides[1-c.side(n)].out) > 0 {
+			s.crash(n, last)
+			return
+		}
+	}
+	if s.faults && tries > 0 {
+		s.after(s.between(50, 500), func() { s.crashBusy(n, last, tries-1) })
+	}
 }
 
 // crash ends a life, and begins the next at the same address. Its peers hear of either first; the gateway of both, later.
@@ -292,6 +305,9 @@ func (s *sim) crash(n *node, last int64) {
 			s.gw.lives[n.id] = 0
 		}
 	})
+	if s.chance(50) {
+		last = 2 * milli
+	}
 	s.after(s.between(100, last), func() {
 		n.start()
 		life := n.life

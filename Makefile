@@ -3,10 +3,12 @@
 GO      ?= go
 FUZZ    ?= 5s
 SOAK    ?= 1m
+SEEDS   ?= 10000
+FROM    ?= 1048576
 WORLDS  ?= large
 STATES  ?= 5000000
 
-.PHONY: all build test race soak fuzz lint bench check-spin check-protocol mutants clean
+.PHONY: all build test race soak fuzz lint bench check-spin check-protocol mutants soak-sim clean
 
 all: lint test
 
@@ -30,6 +32,10 @@ check-protocol:
 # Each rule of the hand-off broken in turn: the checker must find every one.
 mutants:
 	$(GO) test -count=1 -timeout 20m -v -run '^TestMutants$$' ./kvpool/kvpooltest -args -mutants=all
+
+# A simulated cluster under every fault, SEEDS times from seed FROM, on all cores.
+soak-sim:
+	$(GO) test -count=1 -v -timeout 0 -run TestSoak ./kvpool/kvpooltest/sim -soak $(SEEDS) -from $(FROM)
 
 # Every fuzz target for FUZZ each.
 fuzz:

@@ -80,7 +80,6 @@ const (
 	BreakSecondOutcome       // the gateway tells an outcome again
 	BreakDomain              // all tenants share one cache domain
 	BreakKeepImports         // imported prompts that wait keep their pages whatever happens
-	BreakKeepExports         // a prefill sequence that lost its pages keeps its export
 )
 
 // Config says what is simulated. The seed decides the rest.

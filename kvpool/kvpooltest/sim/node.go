@@ -267,7 +267,7 @@ func (n *node) performPlan(fx *sched.Effect) {
 	case sched.FxEnd:
 		n.ended(j, fx.End)
 	case sched.FxPreempted:
-		if j.submit.role == prefillOnly && j.given > 0 && n.s.cfg.Break != BreakKeepExports { // what it has exported may be what others wait for
+		if j.submit.role == prefillOnly && j.given > 0 { // what it has exported may be what others wait for
 			n.revoke(j)
 			n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
 		}

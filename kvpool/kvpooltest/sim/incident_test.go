@@ -63,6 +63,9 @@ func TestSmallPoolIsRefused(t *testing.T) {
 func TestIncidentRejectedPromptsHandOffNothing(t *testing.T) {
 	for _, faults := range []Faults{0, Loss | Repeat | Delay | Stall} {
 		t.Run(faults.String(), func(t *testing.T) {
+			if testing.Short() && faults != 0 {
+				t.Skip("a million tokens once are enough")
+			}
 			sp := &special{}
 			incident(sp)
 			s := simulate(Config{Seed: 7, Nodes: 2, Faults: faults, special: sp})

@@ -102,8 +102,8 @@ func (n *node) tellPool(ev kvpool.Event) {
 	n.tell(poolBox, func() { n.step(ev) })
 	switch ev.Kind {
 	case kvpool.EvReturn, kvpool.EvSpend, kvpool.EvSeal, kvpool.EvVerified, kvpool.EvScrubbed, kvpool.EvRead, kvpool.EvOffer, kvpool.EvLost, kvpool.EvFenced:
-		if n.s.on(Repeat) && n.s.chance(5) {
-			n.later(n.s.between(10, 40*milli), func() { n.tell(poolBox, func() { n.step(ev) }) })
+		if n.s.on(Repeat) && n.s.chance(15) {
+			n.later(n.s.between(10, 5*milli)<<n.s.rng.IntN(4), func() { n.tell(poolBox, func() { n.step(ev) }) })
 		}
 	}
 }

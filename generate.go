@@ -15,8 +15,6 @@ import (
 	"github.com/kvasir-engine/kvasir/sched"
 )
 
-const maxChoices = 128
-
 // Generate answers req as a stream of tokens. Breaking out of the loop, or the end of ctx, cancels the request. An error is the last element: a
 // *Rejection if the request never began (then nothing came before it), or why it could not be finished. Without an error, each choice ends with a Token that
 // has Finish set.
@@ -185,8 +183,8 @@ func (e *Engine) validate(req *Request) error {
 		return request.Invalid("prompt", "Only one of messages, prompt and tokens may be given.")
 	case req.MaxTokens < 0:
 		return request.Invalid("max_tokens", "max_tokens is %d; it must be at least 1, or left out.", req.MaxTokens)
-	case req.N < 0 || req.N > maxChoices:
-		return request.Invalid("n", "n is %d; it must be 1 to %d.", req.N, maxChoices)
+	case req.N < 0 || req.N > request.MaxChoices:
+		return request.Invalid("n", "n is %d; it must be 1 to %d.", req.N, request.MaxChoices)
 	}
 	for i, id := range req.StopTokens {
 		if id < 0 || int(id) >= vocab {

@@ -20,14 +20,14 @@ import (
 // has Finish set.
 func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
-		spec, err := e.prepare(&req)
+		spec, err := e.prepare(ctx, &req)
 		if err != nil {
 			yield(Token{}, err)
 			return
 		}
 		stream, err := e.node.Submit(spec)
 		if err != nil {
-			yield(Token{}, err)
+			yield(Token{}, inWordsOf(&req, err))
 			return
 		}
 		defer stream.CancelAll()
@@ -54,7 +54,7 @@ func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, err
 			}
 			t, show := w.write(ev, stream.Cached())
 			if t.Finish == FinishStop && ev.End == 0 {
-				stream.Cancel(ev.Choice)
+				stream.Stop(ev.Choice)
 			}
 			if show && !yield(t, nil) {
 				return
@@ -147,7 +147,7 @@ func (w *writer) finish(t *Token, why FinishReason, cached int) {
 }
 
 // prepare checks a request and turns its text into token ids.
-func (e *Engine) prepare(req *Request) (spec actors.Spec, err error) {
+func (e *Engine) prepare(ctx context.Context, req *Request) (spec actors.Spec, err error) {
 	if err := e.validate(req); err != nil {
 		return spec, err
 	}
@@ -155,7 +155,7 @@ func (e *Engine) prepare(req *Request) (spec actors.Spec, err error) {
 	if spec.Tenant == "" {
 		spec.Tenant = "default"
 	}
-	if spec.Prompt, err = e.prompt(req); err != nil {
+	if spec.Prompt, err = e.prompt(ctx, req); err != nil {
 		return spec, err
 	}
 	spec.StopTokens = slices.Clone(req.StopTokens)
@@ -201,10 +201,10 @@ func (e *Engine) validate(req *Request) error {
 }
 
 // prompt returns the request's prompt as token ids.
-func (e *Engine) prompt(req *Request) ([]int32, error) {
+func (e *Engine) prompt(ctx context.Context, req *Request) ([]int32, error) {
 	switch {
 	case req.Messages != nil:
-		return e.conversation(req.Messages)
+		return e.conversation(ctx, req.Messages)
 	case req.Tokens != nil:
 		for i, id := range req.Tokens {
 			if id < 0 || int(id) >= e.info.VocabSize {
@@ -223,11 +223,11 @@ func (e *Engine) prompt(req *Request) ([]int32, error) {
 
 // conversation renders messages through the chat template and tokenises the result. Special tokens are recognised in the template's own text only: a
 // message that spells "<|im_end|>" says these characters, and cannot end its turn.
-func (e *Engine) conversation(messages []Message) ([]int32, error) {
+func (e *Engine) conversation(ctx context.Context, messages []Message) ([]int32, error) {
 	if len(messages) == 0 {
 		return nil, request.Invalid("messages", "messages is empty; at least one message is needed.")
 	}
-	parts, err := e.tmpl.RenderParts(messages, true)
+	parts, err := e.tmpl.RenderParts(ctx, messages, true)
 	if err != nil {
 		return nil, err
 	}

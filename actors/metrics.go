@@ -2,7 +2,7 @@ package actors
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,8 +15,7 @@ type metrics struct {
 	ttft, itl, e2e, step, stepTokens prometheus.Histogram
 	prompt, generated, preemptions   prometheus.Counter
 	checkFailures, outcomes          *prometheus.CounterVec
-	snapshot                         *snapshot
-	all                              []prometheus.Collector
+	all, registered                  []prometheus.Collector
 }
 
 func newMetrics(labels prometheus.Labels) *metrics {
@@ -53,24 +52,31 @@ func newMetrics(labels prometheus.Labels) *metrics {
 	return m
 }
 
+// rejected counts the choices of a request that was refused.
+func (m *metrics) rejected(choices int) {
+	m.outcomes.WithLabelValues("rejected").Add(float64(choices))
+}
+
+// register adds all metrics to r, or none.
 func (m *metrics) register(r prometheus.Registerer, n *Node) error {
-	m.snapshot = newSnapshot(n)
-	m.all = append(m.all, m.snapshot)
 	if r == nil {
 		return nil
 	}
-	var errs []error
-	for _, c := range m.all {
-		errs = append(errs, r.Register(c))
+	for i, c := range append(m.all, newSnapshot(n)) {
+		if err := r.Register(c); err != nil {
+			for _, mine := range m.registered {
+				r.Unregister(mine)
+			}
+			m.registered = nil
+			return fmt.Errorf("register metric %d: %w", i, err)
+		}
+		m.registered = append(m.registered, c)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	for _, c := range m.all {
+	for _, c := range m.registered {
 		r.Unregister(c)
 	}
 }
@@ -136,7 +142,7 @@ func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
 	counter(s.quarantined, r.Stats.Bad)
 	for kind := range r.Stats.Stale {
 		for reason, n := range r.Stats.Stale[kind] {
-			if n > 0 {
+			if reason > 0 { // 0 is no reason
 				counter(s.stale, n, kvpool.EventKind(kind).String(), kvpool.Reason(reason).String())
 			}
 		}

@@ -48,7 +48,7 @@ func (a *poolActor) perform(fx kvpool.Effect) {
 	case kvpool.FxMatched:
 		n.tell(n.scheduler, &matched{fx.Seq, slices.Clone(fx.Refs)})
 	case kvpool.FxVerify:
-		n.tell(n.runner, &verify{fx.Job, slices.Clone(fx.Checks)})
+		n.tell(n.runner, &verify{job: fx.Job, checks: slices.Clone(fx.Checks)})
 	case kvpool.FxScrub:
 		n.tell(n.runner, scrub{fx.Ref})
 	case kvpool.FxFailed:

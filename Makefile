@@ -4,7 +4,7 @@ GO      ?= go
 FUZZ    ?= 5s
 SOAK    ?= 1m
 
-.PHONY: all build test race soak fuzz lint bench clean
+.PHONY: all build test race invariants soak fuzz lint bench clean
 
 all: lint test
 
@@ -16,6 +16,11 @@ test:
 
 race:
 	$(GO) test -race -timeout 40m ./...
+
+# Freed pages poisoned with NaN, the ledger's invariants verified after every event.
+invariants:
+	$(GO) test -tags invariants -timeout 20m ./actors ./gpu/host
+	$(GO) test -tags invariants -timeout 20m -run 'ManyClients|Close|Chat|Stop' .
 
 # 64 clients of four tenants that cancel at random, for SOAK.
 soak:

@@ -85,7 +85,7 @@ func (m *metrics) unregister(r prometheus.Registerer) {
 type snapshot struct {
 	node                                              *Node
 	running, waiting, usage, pages, size, stale, hits *prometheus.Desc
-	lookups, evictions, quarantined                   *prometheus.Desc
+	lookups, evictions, quarantined, quarantine       *prometheus.Desc
 }
 
 func newSnapshot(n *Node) *snapshot {
@@ -102,12 +102,13 @@ func newSnapshot(n *Node) *snapshot {
 		lookups:     desc("prefix_cache_queries_total", "Pages looked up in the prefix index."),
 		hits:        desc("prefix_cache_hits_total", "Pages found in the prefix index."),
 		evictions:   desc("prefix_cache_evictions_total", "Pages evicted from the prefix index."),
+		quarantine:  desc("kv_quarantine_seconds", "How long there has been a page in quarantine without a break. Minutes are an alarm."),
 		quarantined: desc("kv_quarantined_pages_total", "Pages put into quarantine."),
 	}
 }
 
 func (s *snapshot) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined} {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined, s.quarantine} {
 		ch <- d
 	}
 }
@@ -140,6 +141,7 @@ func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
 	counter(s.hits, r.Stats.HitPages)
 	counter(s.evictions, r.Stats.Evicted)
 	counter(s.quarantined, r.Stats.Bad)
+	gauge(s.quarantine, r.Quarantine.Seconds())
 	for kind := range r.Stats.Stale {
 		for reason, n := range r.Stats.Stale[kind] {
 			if reason > 0 { // 0 is no reason

@@ -95,7 +95,7 @@ func Start(cfg Config) (*Node, error) {
 	if n.incarnation, err = newIncarnation(); err != nil {
 		return nil, err
 	}
-	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub})
+	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub || invariants})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -103,7 +104,7 @@ func (d *Device) Load(name string, t gpu.Type, rows, cols int, data []byte) (gpu
 }
 
 func (d *Device) NewMatrix(rows, cols int) (gpu.Matrix, error) {
-	b, err := newBuffer(rows * cols * 4)
+	b, err := newBufferOf(rows, cols, 4)
 	if err != nil {
 		return gpu.Matrix{}, err
 	}
@@ -114,13 +115,13 @@ func (d *Device) NewSlab(l gpu.KVLayout, pages int) (*gpu.Slab, error) {
 	if l.Type != gpu.F16 && l.Type != gpu.F32 {
 		return nil, fmt.Errorf("host: keys and values can be F16 or F32, not %v", l.Type)
 	}
-	data, err := newBuffer(pages * l.PageBytes())
+	headers, err := newBufferOf(pages, page.HeaderSize)
 	if err != nil {
-		return nil, fmt.Errorf("host: %d pages of %d bytes: %w", pages, l.PageBytes(), err)
+		return nil, fmt.Errorf("host: headers of %d pages: %w", pages, err)
 	}
-	headers, err := newBuffer(pages * page.HeaderSize)
+	data, err := newBufferOf(pages, l.PageSize, l.Layers, 2, l.KVHeads, l.HeadDim, l.ElemBytes()) // PageBytes could overflow
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("host: %d pages of %v: %w", pages, l, err), headers.Free())
 	}
 	return &gpu.Slab{Layout: l, Pages: pages, Data: data, Headers: headers}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/crc32"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,6 +94,57 @@ func TestSlabRefusesOtherTypes(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Q8_0") {
 		t.Errorf("error %v does not name the type", err)
 	}
+}
+
+func TestSizesThatNoIntHoldsAreRefused(t *testing.T) {
+	d := newDevice(t, 1)
+	const wraps = 1 << 32 // wraps * wraps is 0 to the processor
+	for _, c := range [][2]int{{wraps, wraps}, {wraps, wraps / 4}, {-1, 4}, {4, -1}, {-1, -1}} {
+		if _, err := d.NewMatrix(c[0], c[1]); err == nil || !strings.Contains(err.Error(), "bytes") {
+			t.Errorf("a matrix of %d x %d: error %v", c[0], c[1], err)
+		}
+	}
+	small := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 32, PageSize: 16, Type: gpu.F32}
+	wide := small
+	wide.Layers, wide.HeadDim = wraps, wraps
+	for _, c := range []struct {
+		l     gpu.KVLayout
+		pages int
+	}{{small, 1 << 58}, {small, 1 << 52}, {small, -1}, {wide, 1}} {
+		if _, err := d.NewSlab(c.l, c.pages); err == nil || !strings.Contains(err.Error(), "bytes") {
+			t.Errorf("%d pages of %v: error %v", c.pages, c.l, err)
+		}
+	}
+}
+
+func TestASlabThatCannotBeHadLeavesNothingBehind(t *testing.T) {
+	d := newDevice(t, 1)
+	huge := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 1 << 38, PageSize: 16, Type: gpu.F16}
+	const tries, pages = 128, 1 << 16 // 4 MiB of headers each
+	before := mappedBytes(t)
+	for range tries {
+		if _, err := d.NewSlab(huge, pages); err == nil {
+			t.Fatal("all memory there can be was allocated")
+		}
+	}
+	if grown := mappedBytes(t) - before; grown > tries*pages*page.HeaderSize/2 {
+		t.Errorf("%d bytes are still mapped", grown)
+	}
+}
+
+// mappedBytes is the size of the process's address space.
+func mappedBytes(t *testing.T) int {
+	t.Helper()
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("only Linux tells: ", err)
+	}
+	pages, _, _ := strings.Cut(string(statm), " ")
+	n, err := strconv.Atoi(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n * os.Getpagesize()
 }
 
 // mark writes recognisable bytes to a page.

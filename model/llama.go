@@ -28,7 +28,6 @@ func loadLlama(l *loader) (Config, network) {
 	if scale := l.numberOr("attention.scale", 0); scale != 0 {
 		c.AttnScale = float32(scale)
 	}
-	c.Rope = l.rope(gpu.RopeNorm, c)
 	qCols, kvCols := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	m := &llama{embed: l.matrix("token_embd.weight", c.Vocab, c.Embed)}
 	for i := 0; i < c.Layers && l.err == nil; i++ {
@@ -47,6 +46,7 @@ func loadLlama(l *loader) (Config, network) {
 	}
 	m.outputNorm = l.vector("output_norm.weight", c.Embed)
 	m.output = l.output(c, m.embed)
+	c.Rope = l.rope(gpu.RopeNorm, c) // after the tensors, whose shapes prove c
 	m.config = c
 	return c, m
 }

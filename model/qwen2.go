@@ -28,7 +28,6 @@ type qwen2Layer struct {
 
 func loadQwen2(l *loader) (Config, network) {
 	c := l.config()
-	c.Rope = l.rope(gpu.RopeNeox, c)
 	qCols, kvCols := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	m := &qwen2{embed: l.matrix("token_embd.weight", c.Vocab, c.Embed)}
 	for i := 0; i < c.Layers && l.err == nil; i++ {
@@ -50,6 +49,7 @@ func loadQwen2(l *loader) (Config, network) {
 	}
 	m.outputNorm = l.vector("output_norm.weight", c.Embed)
 	m.output = l.output(c, m.embed)
+	c.Rope = l.rope(gpu.RopeNeox, c) // after the tensors, whose shapes prove c
 	m.config = c
 	return c, m
 }

@@ -21,7 +21,7 @@ const chatHelp = `  /clear         forget the conversation; the system message s
   /help          show this
 
   A line that ends with \ goes on with the next one.
-  Lines between """ and """ are one message.
+  Lines between """ and """ are one message, and so are lines that are pasted.
   Ctrl-C stops an answer, or throws a line away; on an empty line it leaves.
 `
 

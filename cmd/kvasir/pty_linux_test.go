@@ -150,6 +150,32 @@ func TestChatInATerminal(t *testing.T) {
 	term.ends(0)
 }
 
+func TestPastedLinesInATerminal(t *testing.T) {
+	term := startChat(t, t.TempDir())
+	term.press("/system " + pasteBegin + "one\rtwo\n" + pasteEnd)
+	term.shows("one↵two")
+	term.press(enter)
+	term.shows("A new conversation", firstPrompt)
+	term.press("/system" + enter)
+	term.shows("System message: one\r\ntwo\r\n", firstPrompt)
+	term.press(up + up)
+	term.shows("one↵two")
+	term.press(ctrlC)
+	term.shows("^C", firstPrompt)
+	term.press(ctrlD)
+	term.shows(pasteOff) // the terminal's next user does not know of it
+	term.ends(0)
+}
+
+func TestTheDeleteKeyInATerminal(t *testing.T) {
+	const left = "\x1b[D"
+	term := startChat(t, t.TempDir())
+	term.press(deleteKey + "/helpx" + left + deleteKey + enter) // on an empty line it does nothing
+	term.shows("/system TEXT", firstPrompt)
+	term.press("/bye" + enter)
+	term.ends(0)
+}
+
 func TestChatHistoryOutlivesTheChat(t *testing.T) {
 	cache := t.TempDir()
 	for range 2 {

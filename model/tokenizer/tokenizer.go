@@ -49,7 +49,7 @@ type Tokenizer struct {
 }
 
 // New makes the tokenizer of a model file, from copies: the file may be closed afterwards. A vocabulary that is not byte-level BPE is an error that says what it is;
-// doubts that do not stop the work are told by Warnings. It asks for at most 32 bytes of memory, and usually far less, for each byte of the vocabulary in the file.
+// doubts that do not stop the work are told by Warnings. It asks for at most 40 bytes of memory, and usually far less, for each byte of the vocabulary in the file.
 func New(f *gguf.File) (*Tokenizer, error) {
 	if err := checkModel(f); err != nil {
 		return nil, err

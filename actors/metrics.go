@@ -83,9 +83,9 @@ func (m *metrics) unregister(r prometheus.Registerer) {
 
 // snapshot asks the pool and the scheduler for their counts when metrics are scraped, so that counting costs nothing in between.
 type snapshot struct {
-	node                                              *Node
-	running, waiting, usage, pages, size, stale, hits *prometheus.Desc
-	lookups, evictions, quarantined, quarantine       *prometheus.Desc
+	node                                                   *Node
+	running, waiting, usage, pages, size, stale, why, hits *prometheus.Desc
+	lookups, evictions, quarantined, quarantine            *prometheus.Desc
 }
 
 func newSnapshot(n *Node) *snapshot {
@@ -98,7 +98,8 @@ func newSnapshot(n *Node) *snapshot {
 		usage:       desc("kv_cache_usage_ratio", "Part of the pages that sequences use (0 to 1)."),
 		pages:       desc("kv_pages", "Pages by state; cached ones are read by the prefix index alone.", "state"),
 		size:        desc("kv_page_tokens", "Token slots of a page."),
-		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing.", "kind", "reason"),
+		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing, by kind.", "kind"),
+		why:         desc("kv_stale_reasons_total", "The same messages, by why they matched nothing.", "reason"),
 		lookups:     desc("prefix_cache_queries_total", "Pages looked up in the prefix index."),
 		hits:        desc("prefix_cache_hits_total", "Pages found in the prefix index."),
 		evictions:   desc("prefix_cache_evictions_total", "Pages evicted from the prefix index."),
@@ -142,11 +143,18 @@ func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
 	counter(s.evictions, r.Stats.Evicted)
 	counter(s.quarantined, r.Stats.Bad)
 	gauge(s.quarantine, r.Quarantine.Seconds())
+	reasons := make([]uint64, len(r.Stats.Stale[0]))
 	for kind := range r.Stats.Stale {
+		total := uint64(0)
 		for reason, n := range r.Stats.Stale[kind] {
-			if reason > 0 { // 0 is no reason
-				counter(s.stale, n, kvpool.EventKind(kind).String(), kvpool.Reason(reason).String())
-			}
+			total += n
+			reasons[reason] += n
+		}
+		counter(s.stale, total, kvpool.EventKind(kind).String())
+	}
+	for reason, n := range reasons {
+		if reason > 0 { // 0 is no reason
+			counter(s.why, n, kvpool.Reason(reason).String())
 		}
 	}
 }

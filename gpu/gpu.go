@@ -124,7 +124,7 @@ type HeaderCheck struct {
 type Device interface {
 	// Name says which device this is ("cpu").
 	Name() string
-	// KernelSet names the kernels in use ("go"). Nodes with one kernel set agree bit for bit.
+	// KernelSet names the kernels in use ("avx2", "generic"). Nodes with one kernel set agree bit for bit.
 	KernelSet() string
 	// Close ends the device's threads. Buffers are freed by their owners before.
 	Close() error

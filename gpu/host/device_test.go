@@ -19,8 +19,10 @@ func bytesFrom(x []float32) []byte {
 	return b
 }
 
-func TestLoadRefusesWhatItCannotUse(t *testing.T) {
-	d := newDevice(t, 1)
+func TestLoadRefusesWhatItCannotUse(t *testing.T) { forEachSet(t, testLoadRefusesWhatItCannotUse) }
+
+func testLoadRefusesWhatItCannotUse(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	for _, c := range []struct {
 		name       string
 		typ        gpu.Type
@@ -47,8 +49,10 @@ func TestLoadRefusesWhatItCannotUse(t *testing.T) {
 	}
 }
 
-func TestUnalignedFloatsAreLoaded(t *testing.T) {
-	d := newDevice(t, 1)
+func TestUnalignedFloatsAreLoaded(t *testing.T) { forEachSet(t, testUnalignedFloatsAreLoaded) }
+
+func testUnalignedFloatsAreLoaded(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	want := []float32{1, -2, 3.5}
 	data := append([]byte{0}, bytesFrom(want)...)[1:]
 	w := load(t, d, gpu.F32, 1, 3, data)
@@ -61,8 +65,10 @@ func TestUnalignedFloatsAreLoaded(t *testing.T) {
 	mustEqualBits(t, "loaded", elementsOf(x), want)
 }
 
-func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) {
-	d := newDevice(t, 1)
+func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) { forEachSet(t, testMemoryIsZeroedAndCanBeFreed) }
+
+func testMemoryIsZeroedAndCanBeFreed(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	for _, n := range []int{0, 1, 1 << 20} {
 		b, err := d.Alloc(n)
 		if err != nil {
@@ -85,8 +91,10 @@ func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) {
 	}
 }
 
-func TestSlabRefusesOtherTypes(t *testing.T) {
-	d := newDevice(t, 1)
+func TestSlabRefusesOtherTypes(t *testing.T) { forEachSet(t, testSlabRefusesOtherTypes) }
+
+func testSlabRefusesOtherTypes(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	_, err := d.NewSlab(gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 32, PageSize: 16, Type: gpu.Q8_0}, 1)
 	if err == nil || !strings.Contains(err.Error(), "Q8_0") {
 		t.Errorf("error %v does not name the type", err)
@@ -102,7 +110,11 @@ func mark(s *gpu.Slab, p page.Index, b byte) {
 }
 
 func TestPageOperationsTouchTheirPageOnly(t *testing.T) {
-	d := newDevice(t, 1)
+	forEachSet(t, testPageOperationsTouchTheirPageOnly)
+}
+
+func testPageOperationsTouchTheirPageOnly(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	const pages = 5
 	c := newCache(t, d, gpu.KVLayout{Layers: 2, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F16}, pages*16)
 	s := c.slab
@@ -142,7 +154,11 @@ func TestPageOperationsTouchTheirPageOnly(t *testing.T) {
 }
 
 func TestCheckHeadersFindsEveryDifference(t *testing.T) {
-	d := newDevice(t, 1)
+	forEachSet(t, testCheckHeadersFindsEveryDifference)
+}
+
+func testCheckHeadersFindsEveryDifference(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	s := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F16}, 64).slab
 	have := page.Header{Generation: 3, Writer: 4, Domain: 5, Chain: page.Hash{6}, Fill: 7, Checksum: 8}
 	for p := range page.Index(s.Pages) {

@@ -23,15 +23,22 @@ type matMulTask struct {
 	rowBytes  int
 	bias      []float32 // nil: none
 	decodeRow func(dst []float32, src []byte)
+	dotsOf    func(out []float32, stride int, w []byte, x []float32, n int) // nil: decode first
 }
 
 func (d *Device) MatMul(out, x gpu.Matrix, w gpu.Weight, bias *gpu.Weight) {
 	if x.Cols != w.Cols || out.Cols != w.Rows || out.Rows != x.Rows {
 		panic(fmt.Sprintf("host: product of %dx%d with %s (%dx%d) into %dx%d", x.Rows, x.Cols, w.Name, w.Rows, w.Cols, out.Rows, out.Cols))
 	}
+	if x.Rows == 0 {
+		return // a batch that asks for no logits
+	}
 	t := &d.matMul
 	*t = matMulTask{d: d, out: floats(out), x: floats(x), rows: x.Rows, w: w, weight: bytesOf(w.Data), decodeRow: d.kernels.dequantise[w.Type]}
 	t.rowBytes = len(t.weight) / max(1, w.Rows)
+	if x.Rows <= d.kernels.fewRows && w.Cols%8 == 0 {
+		t.dotsOf = d.kernels.dotsOf[w.Type]
+	}
 	if bias != nil {
 		t.bias = d.vector(*bias, w.Rows)
 	}
@@ -41,14 +48,15 @@ func (d *Device) MatMul(out, x gpu.Matrix, w gpu.Weight, bias *gpu.Weight) {
 func (t *matMulTask) do(worker, block int) {
 	first := block * blockRows
 	count := min(blockRows, t.w.Rows-first)
-	weights := t.decode(worker, first, count)
 	cols, outCols := t.w.Cols, t.w.Rows
-	chunk := max(1, chunkFloats/cols)
-	for row := 0; row < t.rows; row += chunk {
-		n := min(chunk, t.rows-row)
-		x := t.x[row*cols : (row+n)*cols]
-		for i := range count {
-			t.d.kernels.dots(t.out[row*outCols+first+i:], outCols, weights[i*cols:(i+1)*cols], x)
+	if t.dotsOf != nil {
+		t.dotsOf(t.out[first:], outCols, t.weight[first*t.rowBytes:(first+count)*t.rowBytes], t.x, cols)
+	} else {
+		weights := t.decode(worker, first, count)
+		chunk := max(1, chunkFloats/cols)
+		for row := 0; row < t.rows; row += chunk {
+			n := min(chunk, t.rows-row)
+			t.d.kernels.dots(t.out[row*outCols+first:], outCols, weights, t.x[row*cols:(row+n)*cols], cols)
 		}
 	}
 	if t.bias == nil {

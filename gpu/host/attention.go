@@ -87,13 +87,17 @@ func (t *attentionTask) do(worker, block int) {
 	for i := range rows {
 		copy(s.queries[i*heads*dim:(i+1)*heads*dim], t.q[(sp.first+i)*t.cols+firstHead*dim:])
 	}
-	direct := queries <= k.fewRows && l.Type == gpu.F16 && dim%8 == 0
+	// Keys and values in half precision are read as they lie in the page where the kernels can.
+	dotsOf, mixHalf := k.dotsOf[gpu.F16], k.mixHalf
+	if l.Type != gpu.F16 || dim%8 != 0 {
+		dotsOf, mixHalf = nil, nil
+	}
 
 	for from := 0; from < positions; from += l.PageSize {
 		keys := t.read(table[from/l.PageSize], false, kvHead, min(l.PageSize, positions-from))
 		scores := s.scores[from:] // some rows get scores of positions that they do not see, which nobody looks at
-		if dots := k.dotsOf[gpu.F16]; direct && dots != nil {
-			dots(scores, positions, keys, s.queries, dim)
+		if dotsOf != nil {
+			dotsOf(scores, positions, keys, s.queries, dim)
 		} else {
 			k.dots(scores, positions, t.decode(s, keys), s.queries, dim)
 		}
@@ -105,19 +109,25 @@ func (t *attentionTask) do(worker, block int) {
 	for from := 0; from < positions; from += l.PageSize {
 		slots := min(l.PageSize, positions-from)
 		data := t.read(table[from/l.PageSize], true, kvHead, slots)
-		if direct && k.mixHalf != nil && len(rows) == 1 {
-			k.mixHalf(s.mixed, s.scores[from:], positions, data, dim)
-			continue
+		var values []float32
+		if mixHalf == nil {
+			values = t.decode(s, data)
 		}
-		values := t.decode(s, data)
-		if n := min(slots, common-from); n > 0 {
-			k.mix(s.mixed, s.scores[from:], positions, values[:n*dim], dim)
-		}
-		for i, r := range rows {
-			first, end := max(from, common), min(from+slots, int(r.Pos)+1)
-			if first < end {
-				k.mix(s.mixed[i*heads*dim:(i+1)*heads*dim], s.scores[i*heads*positions+first:], positions, values[(first-from)*dim:(end-from)*dim], dim)
+		// mix adds positions [first, end) to the queries from a row on.
+		mix := func(row, rows, first, end int) {
+			if first >= end {
+				return
 			}
+			out, p := s.mixed[row*heads*dim:(row+rows)*heads*dim], s.scores[row*heads*positions+first:]
+			if mixHalf != nil {
+				mixHalf(out, p, positions, data[(first-from)*dim*2:(end-from)*dim*2], dim)
+			} else {
+				k.mix(out, p, positions, values[(first-from)*dim:(end-from)*dim], dim)
+			}
+		}
+		mix(0, len(rows), from, min(from+slots, common))
+		for i, r := range rows {
+			mix(i, 1, max(from, common), min(from+slots, int(r.Pos)+1))
 		}
 	}
 	for i := range rows {

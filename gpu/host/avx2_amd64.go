@@ -4,170 +4,160 @@
 
 package host
 
-// asmDotsF32_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements.
-//
-//go:noescape
-func asmDotsF32_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsF32_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements.
-//
-//go:noescape
-func asmDotsF32_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
 // asmDotsF32_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements.
 //
 //go:noescape
 func asmDotsF32_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsF32_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements.
-//
-//go:noescape
-func asmDotsF32_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsF32_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements.
-//
-//go:noescape
-func asmDotsF32_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsF32_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements.
 //
 //go:noescape
 func asmDotsF32_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsF16_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 8.
+// asmDotsF32_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements.
 //
 //go:noescape
-func asmDotsF16_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsF32_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsF16_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 8.
+// asmDotsF32_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements.
 //
 //go:noescape
-func asmDotsF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsF32_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsF32_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements.
+//
+//go:noescape
+func asmDotsF32_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsF32_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements.
+//
+//go:noescape
+func asmDotsF32_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsF16_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 8.
 //
 //go:noescape
 func asmDotsF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsF16_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 8.
+// asmDotsF16_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 8.
 //
 //go:noescape
-func asmDotsF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsF16_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsF16_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 8.
 //
 //go:noescape
 func asmDotsF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsF16_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 8.
+// asmDotsF16_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 8.
 //
 //go:noescape
-func asmDotsF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsF16_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsF16_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDecodeF16 decodes blocks of 8 elements.
 //
 //go:noescape
 func asmDecodeF16(dst *float32, src *byte, blocks int)
 
-// asmDotsBF16_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 8.
-//
-//go:noescape
-func asmDotsBF16_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsBF16_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 8.
-//
-//go:noescape
-func asmDotsBF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
 // asmDotsBF16_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 8.
 //
 //go:noescape
 func asmDotsBF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsBF16_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 8.
-//
-//go:noescape
-func asmDotsBF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsBF16_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 8.
-//
-//go:noescape
-func asmDotsBF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsBF16_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 8.
 //
 //go:noescape
 func asmDotsBF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
+// asmDotsBF16_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsBF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsBF16_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsBF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsBF16_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsBF16_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsBF16_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 8.
+//
+//go:noescape
+func asmDotsBF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
 // asmDecodeBF16 decodes blocks of 8 elements.
 //
 //go:noescape
 func asmDecodeBF16(dst *float32, src *byte, blocks int)
-
-// asmDotsQ8_0_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsQ8_0_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 32.
 //
 //go:noescape
 func asmDotsQ8_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsQ8_0_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 32.
+// asmDotsQ8_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
 //
 //go:noescape
-func asmDotsQ8_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsQ8_0_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 32.
+//
+//go:noescape
+func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsQ8_0_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 32.
 //
 //go:noescape
 func asmDotsQ8_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsQ8_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
+// asmDotsQ8_0_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 32.
 //
 //go:noescape
-func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsQ8_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsQ8_0_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 32.
+//
+//go:noescape
+func asmDotsQ8_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDecodeQ8_0 decodes blocks of 32 elements.
 //
 //go:noescape
 func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
 
-// asmDotsQ4_0_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 32.
+// asmDotsQ4_0_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 32.
 //
 //go:noescape
-func asmDotsQ4_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+
+// asmDotsQ4_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
+//
+//go:noescape
+func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDotsQ4_0_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 32.
 //
 //go:noescape
 func asmDotsQ4_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
-// asmDotsQ4_0_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ4_0_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
 // asmDotsQ4_0_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 32.
 //
 //go:noescape
 func asmDotsQ4_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ4_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDecodeQ4_0 decodes blocks of 32 elements.
 //

@@ -22,41 +22,25 @@ DATA avx2Masks<>+56(SB)/4, $0x00000000
 DATA avx2Masks<>+60(SB)/4, $0x00000000
 GLOBL avx2Masks<>(SB), RODATA|NOPTR, $64
 
-DATA avx2Low4<>+0(SB)/1, $0x0f
-DATA avx2Low4<>+1(SB)/1, $0x0f
-DATA avx2Low4<>+2(SB)/1, $0x0f
-DATA avx2Low4<>+3(SB)/1, $0x0f
-DATA avx2Low4<>+4(SB)/1, $0x0f
-DATA avx2Low4<>+5(SB)/1, $0x0f
-DATA avx2Low4<>+6(SB)/1, $0x0f
-DATA avx2Low4<>+7(SB)/1, $0x0f
-DATA avx2Low4<>+8(SB)/1, $0x0f
-DATA avx2Low4<>+9(SB)/1, $0x0f
-DATA avx2Low4<>+10(SB)/1, $0x0f
-DATA avx2Low4<>+11(SB)/1, $0x0f
-DATA avx2Low4<>+12(SB)/1, $0x0f
-DATA avx2Low4<>+13(SB)/1, $0x0f
-DATA avx2Low4<>+14(SB)/1, $0x0f
-DATA avx2Low4<>+15(SB)/1, $0x0f
-GLOBL avx2Low4<>(SB), RODATA|NOPTR, $16
+DATA avx2Two28th<>+0(SB)/4, $0x31800000
+DATA avx2Two28th<>+4(SB)/4, $0x31800000
+DATA avx2Two28th<>+8(SB)/4, $0x31800000
+DATA avx2Two28th<>+12(SB)/4, $0x31800000
+DATA avx2Two28th<>+16(SB)/4, $0x31800000
+DATA avx2Two28th<>+20(SB)/4, $0x31800000
+DATA avx2Two28th<>+24(SB)/4, $0x31800000
+DATA avx2Two28th<>+28(SB)/4, $0x31800000
+GLOBL avx2Two28th<>(SB), RODATA|NOPTR, $32
 
-DATA avx2Eight<>+0(SB)/1, $0x08
-DATA avx2Eight<>+1(SB)/1, $0x08
-DATA avx2Eight<>+2(SB)/1, $0x08
-DATA avx2Eight<>+3(SB)/1, $0x08
-DATA avx2Eight<>+4(SB)/1, $0x08
-DATA avx2Eight<>+5(SB)/1, $0x08
-DATA avx2Eight<>+6(SB)/1, $0x08
-DATA avx2Eight<>+7(SB)/1, $0x08
-DATA avx2Eight<>+8(SB)/1, $0x08
-DATA avx2Eight<>+9(SB)/1, $0x08
-DATA avx2Eight<>+10(SB)/1, $0x08
-DATA avx2Eight<>+11(SB)/1, $0x08
-DATA avx2Eight<>+12(SB)/1, $0x08
-DATA avx2Eight<>+13(SB)/1, $0x08
-DATA avx2Eight<>+14(SB)/1, $0x08
-DATA avx2Eight<>+15(SB)/1, $0x08
-GLOBL avx2Eight<>(SB), RODATA|NOPTR, $16
+DATA avx2Signs4<>+0(SB)/4, $0xffffff88
+DATA avx2Signs4<>+4(SB)/4, $0xffffff88
+DATA avx2Signs4<>+8(SB)/4, $0xffffff88
+DATA avx2Signs4<>+12(SB)/4, $0xffffff88
+DATA avx2Signs4<>+16(SB)/4, $0xffffff88
+DATA avx2Signs4<>+20(SB)/4, $0xffffff88
+DATA avx2Signs4<>+24(SB)/4, $0xffffff88
+DATA avx2Signs4<>+28(SB)/4, $0xffffff88
+GLOBL avx2Signs4<>(SB), RODATA|NOPTR, $32
 
 DATA avx2One<>+0(SB)/4, $0x3f800000
 DATA avx2One<>+4(SB)/4, $0x3f800000
@@ -228,6 +212,301 @@ DATA avx2ExponentBias<>+24(SB)/4, $0x0000007f
 DATA avx2ExponentBias<>+28(SB)/4, $0x0000007f
 GLOBL avx2ExponentBias<>(SB), RODATA|NOPTR, $32
 
+// func asmDotsF32_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·asmDotsF32_4x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), SI
+	MOVQ   n+40(FP), DI
+	XORQ   R8, R8
+	SHRQ   $0x03, DI
+	JZ     tail
+
+loop:
+	VMOVUPS     (SI)(R8*1), Y4
+	VMOVUPS     (CX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y0
+	VMOVUPS     (DX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y1
+	VMOVUPS     (BX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y2
+	VMOVUPS     (AX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y3
+	ADDQ        $0x20, R8
+	DECQ        DI
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), DI
+	ANDQ        $0x07, DI
+	MOVQ        DI, R9
+	NEGQ        R9
+	LEAQ        avx2Masks<>+0(SB), R10
+	VMOVUPS     32(R10)(R9*4), Y4
+	TESTQ       DI, DI
+	JZ          reduce
+	VMASKMOVPS  (CX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMASKMOVPS  (DX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y1
+	VMASKMOVPS  (BX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y2
+	VMASKMOVPS  (AX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y4
+	VFMADD231PS Y4, Y5, Y3
+
+reduce:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF32_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·asmDotsF32_1x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), CX
+	MOVQ   n+40(FP), DX
+	XORQ   BX, BX
+	SHRQ   $0x03, DX
+	JZ     tail
+
+loop:
+	VMOVUPS     (CX)(BX*1), Y1
+	VMOVUPS     (AX)(BX*1), Y2
+	VFMADD231PS Y1, Y2, Y0
+	ADDQ        $0x20, BX
+	DECQ        DX
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), DX
+	ANDQ        $0x07, DX
+	MOVQ        DX, SI
+	NEGQ        SI
+	LEAQ        avx2Masks<>+0(SB), DI
+	VMOVUPS     32(DI)(SI*4), Y1
+	TESTQ       DX, DX
+	JZ          reduce
+	VMASKMOVPS  (AX)(BX*1), Y1, Y2
+	VMASKMOVPS  (CX)(BX*1), Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+
+reduce:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF32_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·asmDotsF32_4x2(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), DI
+	LEAQ   (DI)(SI*4), SI
+	MOVQ   n+40(FP), R8
+	XORQ   R9, R9
+	SHRQ   $0x03, R8
+	JZ     tail
+
+loop:
+	VMOVUPS     (DI)(R9*1), Y8
+	VMOVUPS     (SI)(R9*1), Y9
+	VMOVUPS     (CX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y0
+	VFMADD231PS Y9, Y10, Y1
+	VMOVUPS     (DX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y2
+	VFMADD231PS Y9, Y10, Y3
+	VMOVUPS     (BX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y4
+	VFMADD231PS Y9, Y10, Y5
+	VMOVUPS     (AX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y6
+	VFMADD231PS Y9, Y10, Y7
+	ADDQ        $0x20, R9
+	DECQ        R8
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), R8
+	ANDQ        $0x07, R8
+	MOVQ        R8, R10
+	NEGQ        R10
+	LEAQ        avx2Masks<>+0(SB), R11
+	VMOVUPS     32(R11)(R10*4), Y8
+	TESTQ       R8, R8
+	JZ          reduce
+	VMASKMOVPS  (CX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y0
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  (DX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y2
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y3
+	VMASKMOVPS  (BX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y4
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y5
+	VMASKMOVPS  (AX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y6
+	VMASKMOVPS  (SI)(R9*1), Y8, Y8
+	VFMADD231PS Y8, Y9, Y7
+
+reduce:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y2, Y0, Y8
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERM2F128   $0x20, Y6, Y4, Y2
+	VPERM2F128   $0x31, Y6, Y4, Y4
+	VADDPS       Y4, Y2, Y4
+	VUNPCKLPS    Y4, Y0, Y2
+	VUNPCKHPS    Y4, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VPERMILPD    $0x05, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VUNPCKLPS    X2, X0, X2
+	VMOVUPS      X2, (AX)
+	ADDQ         CX, AX
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y7, Y5, Y0
+	VPERM2F128   $0x31, Y7, Y5, Y5
+	VADDPS       Y5, Y0, Y5
+	VUNPCKLPS    Y5, Y1, Y0
+	VUNPCKHPS    Y5, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERMILPD    $0x05, Y1, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VUNPCKLPS    X0, X1, X0
+	VMOVUPS      X0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF32_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·asmDotsF32_1x2(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), DX
+	LEAQ   (DX)(CX*4), CX
+	MOVQ   n+40(FP), BX
+	XORQ   SI, SI
+	SHRQ   $0x03, BX
+	JZ     tail
+
+loop:
+	VMOVUPS     (DX)(SI*1), Y2
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (AX)(SI*1), Y4
+	VFMADD231PS Y2, Y4, Y0
+	VFMADD231PS Y3, Y4, Y1
+	ADDQ        $0x20, SI
+	DECQ        BX
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), BX
+	ANDQ        $0x07, BX
+	MOVQ        BX, DI
+	NEGQ        DI
+	LEAQ        avx2Masks<>+0(SB), R8
+	VMOVUPS     32(R8)(DI*4), Y2
+	TESTQ       BX, BX
+	JZ          reduce
+	VMASKMOVPS  (AX)(SI*1), Y2, Y3
+	VMASKMOVPS  (DX)(SI*1), Y2, Y4
+	VFMADD231PS Y4, Y3, Y0
+	VMASKMOVPS  (CX)(SI*1), Y2, Y2
+	VFMADD231PS Y2, Y3, Y1
+
+reduce:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X2
+	VMOVHLPS     X2, X2, X0
+	VADDPS       X0, X2, X2
+	VMOVSHDUP    X2, X0
+	VADDSS       X0, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VMOVSS       X0, (AX)
+	VZEROUPPER
+	RET
+
 // func asmDotsF32_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·asmDotsF32_4x3(SB), NOSPLIT, $0-48
@@ -370,191 +649,6 @@ reduce:
 	VZEROUPPER
 	RET
 
-// func asmDotsF32_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·asmDotsF32_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x03, R8
-	JZ     tail
-
-loop:
-	VMOVUPS     (DI)(R9*1), Y8
-	VMOVUPS     (SI)(R9*1), Y9
-	VMOVUPS     (CX)(R9*1), Y10
-	VFMADD231PS Y8, Y10, Y0
-	VFMADD231PS Y9, Y10, Y1
-	VMOVUPS     (DX)(R9*1), Y10
-	VFMADD231PS Y8, Y10, Y2
-	VFMADD231PS Y9, Y10, Y3
-	VMOVUPS     (BX)(R9*1), Y10
-	VFMADD231PS Y8, Y10, Y4
-	VFMADD231PS Y9, Y10, Y5
-	VMOVUPS     (AX)(R9*1), Y10
-	VFMADD231PS Y8, Y10, Y6
-	VFMADD231PS Y9, Y10, Y7
-	ADDQ        $0x20, R9
-	DECQ        R8
-	JNZ         loop
-
-tail:
-	MOVQ        n+40(FP), R8
-	ANDQ        $0x07, R8
-	MOVQ        R8, R10
-	NEGQ        R10
-	LEAQ        avx2Masks<>+0(SB), R11
-	VMOVUPS     32(R11)(R10*4), Y8
-	TESTQ       R8, R8
-	JZ          reduce
-	VMASKMOVPS  (CX)(R9*1), Y8, Y9
-	VMASKMOVPS  (DI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y0
-	VMASKMOVPS  (SI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y1
-	VMASKMOVPS  (DX)(R9*1), Y8, Y9
-	VMASKMOVPS  (DI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y2
-	VMASKMOVPS  (SI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y3
-	VMASKMOVPS  (BX)(R9*1), Y8, Y9
-	VMASKMOVPS  (DI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y4
-	VMASKMOVPS  (SI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y5
-	VMASKMOVPS  (AX)(R9*1), Y8, Y9
-	VMASKMOVPS  (DI)(R9*1), Y8, Y10
-	VFMADD231PS Y10, Y9, Y6
-	VMASKMOVPS  (SI)(R9*1), Y8, Y8
-	VFMADD231PS Y8, Y9, Y7
-
-reduce:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsF32_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·asmDotsF32_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   n+40(FP), DI
-	XORQ   R8, R8
-	SHRQ   $0x03, DI
-	JZ     tail
-
-loop:
-	VMOVUPS     (SI)(R8*1), Y4
-	VMOVUPS     (CX)(R8*1), Y5
-	VFMADD231PS Y4, Y5, Y0
-	VMOVUPS     (DX)(R8*1), Y5
-	VFMADD231PS Y4, Y5, Y1
-	VMOVUPS     (BX)(R8*1), Y5
-	VFMADD231PS Y4, Y5, Y2
-	VMOVUPS     (AX)(R8*1), Y5
-	VFMADD231PS Y4, Y5, Y3
-	ADDQ        $0x20, R8
-	DECQ        DI
-	JNZ         loop
-
-tail:
-	MOVQ        n+40(FP), DI
-	ANDQ        $0x07, DI
-	MOVQ        DI, R9
-	NEGQ        R9
-	LEAQ        avx2Masks<>+0(SB), R10
-	VMOVUPS     32(R10)(R9*4), Y4
-	TESTQ       DI, DI
-	JZ          reduce
-	VMASKMOVPS  (CX)(R8*1), Y4, Y5
-	VMASKMOVPS  (SI)(R8*1), Y4, Y6
-	VFMADD231PS Y6, Y5, Y0
-	VMASKMOVPS  (DX)(R8*1), Y4, Y5
-	VMASKMOVPS  (SI)(R8*1), Y4, Y6
-	VFMADD231PS Y6, Y5, Y1
-	VMASKMOVPS  (BX)(R8*1), Y4, Y5
-	VMASKMOVPS  (SI)(R8*1), Y4, Y6
-	VFMADD231PS Y6, Y5, Y2
-	VMASKMOVPS  (AX)(R8*1), Y4, Y5
-	VMASKMOVPS  (SI)(R8*1), Y4, Y4
-	VFMADD231PS Y4, Y5, Y3
-
-reduce:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDotsF32_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·asmDotsF32_1x3(SB), NOSPLIT, $0-48
@@ -631,9 +725,186 @@ reduce:
 	VZEROUPPER
 	RET
 
-// func asmDotsF32_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·asmDotsF32_1x2(SB), NOSPLIT, $0-48
+// func asmDotsF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, F16C, FMA3
+TEXT ·asmDotsF16_4x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), SI
+	MOVQ   n+40(FP), DI
+	XORQ   R8, R8
+	SHRQ   $0x03, DI
+	JZ     tail
+
+loop:
+	VMOVUPS     (SI)(R8*1), Y4
+	VCVTPH2PS   (CX), Y5
+	VFMADD231PS Y4, Y5, Y0
+	VCVTPH2PS   (DX), Y5
+	VFMADD231PS Y4, Y5, Y1
+	VCVTPH2PS   (BX), Y5
+	VFMADD231PS Y4, Y5, Y2
+	VCVTPH2PS   (AX), Y5
+	VFMADD231PS Y4, Y5, Y3
+	ADDQ        $0x10, CX
+	ADDQ        $0x10, DX
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, R8
+	DECQ        DI
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, F16C, FMA3
+TEXT ·asmDotsF16_1x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), CX
+	MOVQ   n+40(FP), DX
+	XORQ   BX, BX
+	SHRQ   $0x03, DX
+	JZ     tail
+
+loop:
+	VMOVUPS     (CX)(BX*1), Y1
+	VCVTPH2PS   (AX), Y2
+	VFMADD231PS Y1, Y2, Y0
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, BX
+	DECQ        DX
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, F16C, FMA3
+TEXT ·asmDotsF16_4x2(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), DI
+	LEAQ   (DI)(SI*4), SI
+	MOVQ   n+40(FP), R8
+	XORQ   R9, R9
+	SHRQ   $0x03, R8
+	JZ     tail
+
+loop:
+	VMOVUPS     (DI)(R9*1), Y8
+	VMOVUPS     (SI)(R9*1), Y9
+	VCVTPH2PS   (CX), Y10
+	VFMADD231PS Y8, Y10, Y0
+	VFMADD231PS Y9, Y10, Y1
+	VCVTPH2PS   (DX), Y10
+	VFMADD231PS Y8, Y10, Y2
+	VFMADD231PS Y9, Y10, Y3
+	VCVTPH2PS   (BX), Y10
+	VFMADD231PS Y8, Y10, Y4
+	VFMADD231PS Y9, Y10, Y5
+	VCVTPH2PS   (AX), Y10
+	VFMADD231PS Y8, Y10, Y6
+	VFMADD231PS Y9, Y10, Y7
+	ADDQ        $0x10, CX
+	ADDQ        $0x10, DX
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, R9
+	DECQ        R8
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y2, Y0, Y8
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERM2F128   $0x20, Y6, Y4, Y2
+	VPERM2F128   $0x31, Y6, Y4, Y4
+	VADDPS       Y4, Y2, Y4
+	VUNPCKLPS    Y4, Y0, Y2
+	VUNPCKHPS    Y4, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VPERMILPD    $0x05, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VUNPCKLPS    X2, X0, X2
+	VMOVUPS      X2, (AX)
+	ADDQ         CX, AX
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y7, Y5, Y0
+	VPERM2F128   $0x31, Y7, Y5, Y5
+	VADDPS       Y5, Y0, Y5
+	VUNPCKLPS    Y5, Y1, Y0
+	VUNPCKHPS    Y5, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERMILPD    $0x05, Y1, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VUNPCKLPS    X0, X1, X0
+	VMOVUPS      X0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, F16C, FMA3
+TEXT ·asmDotsF16_1x2(SB), NOSPLIT, $0-48
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   rowBytes+24(FP), AX
@@ -649,29 +920,15 @@ TEXT ·asmDotsF32_1x2(SB), NOSPLIT, $0-48
 loop:
 	VMOVUPS     (DX)(SI*1), Y2
 	VMOVUPS     (CX)(SI*1), Y3
-	VMOVUPS     (AX)(SI*1), Y4
+	VCVTPH2PS   (AX), Y4
 	VFMADD231PS Y2, Y4, Y0
 	VFMADD231PS Y3, Y4, Y1
+	ADDQ        $0x10, AX
 	ADDQ        $0x20, SI
 	DECQ        BX
 	JNZ         loop
 
 tail:
-	MOVQ        n+40(FP), BX
-	ANDQ        $0x07, BX
-	MOVQ        BX, DI
-	NEGQ        DI
-	LEAQ        avx2Masks<>+0(SB), R8
-	VMOVUPS     32(R8)(DI*4), Y2
-	TESTQ       BX, BX
-	JZ          reduce
-	VMASKMOVPS  (AX)(SI*1), Y2, Y3
-	VMASKMOVPS  (DX)(SI*1), Y2, Y4
-	VFMADD231PS Y4, Y3, Y0
-	VMASKMOVPS  (CX)(SI*1), Y2, Y2
-	VFMADD231PS Y2, Y3, Y1
-
-reduce:
 	MOVQ         out+0(FP), AX
 	MOVQ         stride+8(FP), CX
 	SHLQ         $0x02, CX
@@ -690,54 +947,6 @@ reduce:
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
 	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsF32_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·asmDotsF32_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x03, DX
-	JZ     tail
-
-loop:
-	VMOVUPS     (CX)(BX*1), Y1
-	VMOVUPS     (AX)(BX*1), Y2
-	VFMADD231PS Y1, Y2, Y0
-	ADDQ        $0x20, BX
-	DECQ        DX
-	JNZ         loop
-
-tail:
-	MOVQ        n+40(FP), DX
-	ANDQ        $0x07, DX
-	MOVQ        DX, SI
-	NEGQ        SI
-	LEAQ        avx2Masks<>+0(SB), DI
-	VMOVUPS     32(DI)(SI*4), Y1
-	TESTQ       DX, DX
-	JZ          reduce
-	VMASKMOVPS  (AX)(BX*1), Y1, Y2
-	VMASKMOVPS  (CX)(BX*1), Y1, Y1
-	VFMADD231PS Y1, Y2, Y0
-
-reduce:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
 	VZEROUPPER
 	RET
 
@@ -849,147 +1058,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmDotsF16_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x03, R8
-	JZ     tail
-
-loop:
-	VMOVUPS     (DI)(R9*1), Y8
-	VMOVUPS     (SI)(R9*1), Y9
-	VCVTPH2PS   (CX), Y10
-	VFMADD231PS Y8, Y10, Y0
-	VFMADD231PS Y9, Y10, Y1
-	VCVTPH2PS   (DX), Y10
-	VFMADD231PS Y8, Y10, Y2
-	VFMADD231PS Y9, Y10, Y3
-	VCVTPH2PS   (BX), Y10
-	VFMADD231PS Y8, Y10, Y4
-	VFMADD231PS Y9, Y10, Y5
-	VCVTPH2PS   (AX), Y10
-	VFMADD231PS Y8, Y10, Y6
-	VFMADD231PS Y9, Y10, Y7
-	ADDQ        $0x10, CX
-	ADDQ        $0x10, DX
-	ADDQ        $0x10, BX
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, R9
-	DECQ        R8
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmDotsF16_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   n+40(FP), DI
-	XORQ   R8, R8
-	SHRQ   $0x03, DI
-	JZ     tail
-
-loop:
-	VMOVUPS     (SI)(R8*1), Y4
-	VCVTPH2PS   (CX), Y5
-	VFMADD231PS Y4, Y5, Y0
-	VCVTPH2PS   (DX), Y5
-	VFMADD231PS Y4, Y5, Y1
-	VCVTPH2PS   (BX), Y5
-	VFMADD231PS Y4, Y5, Y2
-	VCVTPH2PS   (AX), Y5
-	VFMADD231PS Y4, Y5, Y3
-	ADDQ        $0x10, CX
-	ADDQ        $0x10, DX
-	ADDQ        $0x10, BX
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, R8
-	DECQ        DI
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDotsF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, F16C, FMA3
 TEXT ·asmDotsF16_1x3(SB), NOSPLIT, $0-48
@@ -1050,9 +1118,216 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmDotsF16_1x2(SB), NOSPLIT, $0-48
+// func asmDecodeF16(dst *float32, src *byte, blocks int)
+// Requires: AVX, F16C
+TEXT ·asmDecodeF16(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VCVTPH2PS (CX), Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JNZ       loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func asmDotsBF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·asmDotsBF16_4x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), SI
+	MOVQ   n+40(FP), DI
+	XORQ   R8, R8
+	SHRQ   $0x03, DI
+	JZ     tail
+
+loop:
+	VMOVUPS     (SI)(R8*1), Y4
+	VPMOVZXWD   (CX), Y5
+	VPSLLD      $0x10, Y5, Y5
+	VFMADD231PS Y4, Y5, Y0
+	VPMOVZXWD   (DX), Y5
+	VPSLLD      $0x10, Y5, Y5
+	VFMADD231PS Y4, Y5, Y1
+	VPMOVZXWD   (BX), Y5
+	VPSLLD      $0x10, Y5, Y5
+	VFMADD231PS Y4, Y5, Y2
+	VPMOVZXWD   (AX), Y5
+	VPSLLD      $0x10, Y5, Y5
+	VFMADD231PS Y4, Y5, Y3
+	ADDQ        $0x10, CX
+	ADDQ        $0x10, DX
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, R8
+	DECQ        DI
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsBF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·asmDotsBF16_1x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), CX
+	MOVQ   n+40(FP), DX
+	XORQ   BX, BX
+	SHRQ   $0x03, DX
+	JZ     tail
+
+loop:
+	VMOVUPS     (CX)(BX*1), Y1
+	VPMOVZXWD   (AX), Y2
+	VPSLLD      $0x10, Y2, Y2
+	VFMADD231PS Y1, Y2, Y0
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, BX
+	DECQ        DX
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsBF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·asmDotsBF16_4x2(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), DI
+	LEAQ   (DI)(SI*4), SI
+	MOVQ   n+40(FP), R8
+	XORQ   R9, R9
+	SHRQ   $0x03, R8
+	JZ     tail
+
+loop:
+	VMOVUPS     (DI)(R9*1), Y8
+	VMOVUPS     (SI)(R9*1), Y9
+	VPMOVZXWD   (CX), Y10
+	VPSLLD      $0x10, Y10, Y10
+	VFMADD231PS Y8, Y10, Y0
+	VFMADD231PS Y9, Y10, Y1
+	VPMOVZXWD   (DX), Y10
+	VPSLLD      $0x10, Y10, Y10
+	VFMADD231PS Y8, Y10, Y2
+	VFMADD231PS Y9, Y10, Y3
+	VPMOVZXWD   (BX), Y10
+	VPSLLD      $0x10, Y10, Y10
+	VFMADD231PS Y8, Y10, Y4
+	VFMADD231PS Y9, Y10, Y5
+	VPMOVZXWD   (AX), Y10
+	VPSLLD      $0x10, Y10, Y10
+	VFMADD231PS Y8, Y10, Y6
+	VFMADD231PS Y9, Y10, Y7
+	ADDQ        $0x10, CX
+	ADDQ        $0x10, DX
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, AX
+	ADDQ        $0x20, R9
+	DECQ        R8
+	JNZ         loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y2, Y0, Y8
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERM2F128   $0x20, Y6, Y4, Y2
+	VPERM2F128   $0x31, Y6, Y4, Y4
+	VADDPS       Y4, Y2, Y4
+	VUNPCKLPS    Y4, Y0, Y2
+	VUNPCKHPS    Y4, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VPERMILPD    $0x05, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VUNPCKLPS    X2, X0, X2
+	VMOVUPS      X2, (AX)
+	ADDQ         CX, AX
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y7, Y5, Y0
+	VPERM2F128   $0x31, Y7, Y5, Y5
+	VADDPS       Y5, Y0, Y5
+	VUNPCKLPS    Y5, Y1, Y0
+	VUNPCKHPS    Y5, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERMILPD    $0x05, Y1, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VUNPCKLPS    X0, X1, X0
+	VMOVUPS      X0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsBF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·asmDotsBF16_1x2(SB), NOSPLIT, $0-48
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   rowBytes+24(FP), AX
@@ -1068,7 +1343,8 @@ TEXT ·asmDotsF16_1x2(SB), NOSPLIT, $0-48
 loop:
 	VMOVUPS     (DX)(SI*1), Y2
 	VMOVUPS     (CX)(SI*1), Y3
-	VCVTPH2PS   (AX), Y4
+	VPMOVZXWD   (AX), Y4
+	VPSLLD      $0x10, Y4, Y4
 	VFMADD231PS Y2, Y4, Y0
 	VFMADD231PS Y3, Y4, Y1
 	ADDQ        $0x10, AX
@@ -1095,63 +1371,6 @@ tail:
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
 	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmDotsF16_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x03, DX
-	JZ     tail
-
-loop:
-	VMOVUPS     (CX)(BX*1), Y1
-	VCVTPH2PS   (AX), Y2
-	VFMADD231PS Y1, Y2, Y0
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, BX
-	DECQ        DX
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDecodeF16(dst *float32, src *byte, blocks int)
-// Requires: AVX, F16C
-TEXT ·asmDecodeF16(SB), NOSPLIT, $0-24
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	TESTQ DX, DX
-	JZ    done
-
-loop:
-	VCVTPH2PS (CX), Y0
-	VMOVUPS   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
-	DECQ      DX
-	JNZ       loop
-
-done:
 	VZEROUPPER
 	RET
 
@@ -1267,155 +1486,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsBF16_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·asmDotsBF16_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x03, R8
-	JZ     tail
-
-loop:
-	VMOVUPS     (DI)(R9*1), Y8
-	VMOVUPS     (SI)(R9*1), Y9
-	VPMOVZXWD   (CX), Y10
-	VPSLLD      $0x10, Y10, Y10
-	VFMADD231PS Y8, Y10, Y0
-	VFMADD231PS Y9, Y10, Y1
-	VPMOVZXWD   (DX), Y10
-	VPSLLD      $0x10, Y10, Y10
-	VFMADD231PS Y8, Y10, Y2
-	VFMADD231PS Y9, Y10, Y3
-	VPMOVZXWD   (BX), Y10
-	VPSLLD      $0x10, Y10, Y10
-	VFMADD231PS Y8, Y10, Y4
-	VFMADD231PS Y9, Y10, Y5
-	VPMOVZXWD   (AX), Y10
-	VPSLLD      $0x10, Y10, Y10
-	VFMADD231PS Y8, Y10, Y6
-	VFMADD231PS Y9, Y10, Y7
-	ADDQ        $0x10, CX
-	ADDQ        $0x10, DX
-	ADDQ        $0x10, BX
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, R9
-	DECQ        R8
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsBF16_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·asmDotsBF16_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   n+40(FP), DI
-	XORQ   R8, R8
-	SHRQ   $0x03, DI
-	JZ     tail
-
-loop:
-	VMOVUPS     (SI)(R8*1), Y4
-	VPMOVZXWD   (CX), Y5
-	VPSLLD      $0x10, Y5, Y5
-	VFMADD231PS Y4, Y5, Y0
-	VPMOVZXWD   (DX), Y5
-	VPSLLD      $0x10, Y5, Y5
-	VFMADD231PS Y4, Y5, Y1
-	VPMOVZXWD   (BX), Y5
-	VPSLLD      $0x10, Y5, Y5
-	VFMADD231PS Y4, Y5, Y2
-	VPMOVZXWD   (AX), Y5
-	VPSLLD      $0x10, Y5, Y5
-	VFMADD231PS Y4, Y5, Y3
-	ADDQ        $0x10, CX
-	ADDQ        $0x10, DX
-	ADDQ        $0x10, BX
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, R8
-	DECQ        DI
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDotsBF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·asmDotsBF16_1x3(SB), NOSPLIT, $0-48
@@ -1477,9 +1547,368 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsBF16_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·asmDotsBF16_1x2(SB), NOSPLIT, $0-48
+// func asmDecodeBF16(dst *float32, src *byte, blocks int)
+// Requires: AVX, AVX2
+TEXT ·asmDecodeBF16(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JNZ       loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func asmDotsQ8_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·asmDotsQ8_0_4x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), SI
+	MOVQ   n+40(FP), DI
+	XORQ   R8, R8
+	SHRQ   $0x05, DI
+	JZ     tail
+
+loop:
+	VMOVUPS      (SI)(R8*1), Y4
+	VMOVUPS      32(SI)(R8*1), Y5
+	VMOVUPS      64(SI)(R8*1), Y6
+	VMOVUPS      96(SI)(R8*1), Y7
+	VPBROADCASTW (CX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y4, Y9, Y0
+	VPMOVSXBD    10(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y5, Y9, Y0
+	VPMOVSXBD    18(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VPMOVSXBD    26(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y0
+	VPBROADCASTW (DX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y4, Y9, Y1
+	VPMOVSXBD    10(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y5, Y9, Y1
+	VPMOVSXBD    18(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y1
+	VPMOVSXBD    26(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y1
+	VPBROADCASTW (BX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y4, Y9, Y2
+	VPMOVSXBD    10(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y5, Y9, Y2
+	VPMOVSXBD    18(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VPMOVSXBD    26(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y2
+	VPBROADCASTW (AX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(AX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y4, Y9, Y3
+	VPMOVSXBD    10(AX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VFMADD231PS  Y5, Y4, Y3
+	VPMOVSXBD    18(AX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VFMADD231PS  Y6, Y4, Y3
+	VPMOVSXBD    26(AX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VFMADD231PS  Y7, Y4, Y3
+	ADDQ         $0x22, CX
+	ADDQ         $0x22, DX
+	ADDQ         $0x22, BX
+	ADDQ         $0x22, AX
+	ADDQ         $0x80, R8
+	DECQ         DI
+	JNZ          loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·asmDotsQ8_0_1x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), CX
+	MOVQ   n+40(FP), DX
+	XORQ   BX, BX
+	SHRQ   $0x05, DX
+	JZ     tail
+
+loop:
+	VMOVUPS      (CX)(BX*1), Y1
+	VMOVUPS      32(CX)(BX*1), Y2
+	VMOVUPS      64(CX)(BX*1), Y3
+	VMOVUPS      96(CX)(BX*1), Y4
+	VPBROADCASTW (AX), X5
+	VCVTPH2PS    X5, Y5
+	VPMOVSXBD    2(AX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y1, Y6, Y0
+	VPMOVSXBD    10(AX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y5, Y1, Y1
+	VFMADD231PS  Y2, Y1, Y0
+	VPMOVSXBD    18(AX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y5, Y1, Y1
+	VFMADD231PS  Y3, Y1, Y0
+	VPMOVSXBD    26(AX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y1, Y0
+	ADDQ         $0x22, AX
+	ADDQ         $0x80, BX
+	DECQ         DX
+	JNZ          loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·asmDotsQ8_0_4x2(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), CX
+	LEAQ   (CX)(AX*1), DX
+	LEAQ   (DX)(AX*1), BX
+	LEAQ   (BX)(AX*1), AX
+	MOVQ   n+40(FP), SI
+	MOVQ   x+32(FP), DI
+	LEAQ   (DI)(SI*4), SI
+	MOVQ   n+40(FP), R8
+	XORQ   R9, R9
+	SHRQ   $0x05, R8
+	JZ     tail
+
+loop:
+	VPBROADCASTW (CX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (DI)(R9*1), Y9, Y0
+	VFMADD231PS  (SI)(R9*1), Y9, Y1
+	VPMOVSXBD    10(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  32(DI)(R9*1), Y9, Y0
+	VFMADD231PS  32(SI)(R9*1), Y9, Y1
+	VPMOVSXBD    18(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y0
+	VFMADD231PS  64(SI)(R9*1), Y9, Y1
+	VPMOVSXBD    26(CX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  96(DI)(R9*1), Y9, Y0
+	VFMADD231PS  96(SI)(R9*1), Y9, Y1
+	VPBROADCASTW (DX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (DI)(R9*1), Y9, Y2
+	VFMADD231PS  (SI)(R9*1), Y9, Y3
+	VPMOVSXBD    10(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  32(DI)(R9*1), Y9, Y2
+	VFMADD231PS  32(SI)(R9*1), Y9, Y3
+	VPMOVSXBD    18(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y2
+	VFMADD231PS  64(SI)(R9*1), Y9, Y3
+	VPMOVSXBD    26(DX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  96(DI)(R9*1), Y9, Y2
+	VFMADD231PS  96(SI)(R9*1), Y9, Y3
+	VPBROADCASTW (BX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (DI)(R9*1), Y9, Y4
+	VFMADD231PS  (SI)(R9*1), Y9, Y5
+	VPMOVSXBD    10(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  32(DI)(R9*1), Y9, Y4
+	VFMADD231PS  32(SI)(R9*1), Y9, Y5
+	VPMOVSXBD    18(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y4
+	VFMADD231PS  64(SI)(R9*1), Y9, Y5
+	VPMOVSXBD    26(BX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  96(DI)(R9*1), Y9, Y4
+	VFMADD231PS  96(SI)(R9*1), Y9, Y5
+	VPBROADCASTW (AX), X8
+	VCVTPH2PS    X8, Y8
+	VPMOVSXBD    2(AX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (DI)(R9*1), Y9, Y6
+	VFMADD231PS  (SI)(R9*1), Y9, Y7
+	VPMOVSXBD    10(AX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  32(DI)(R9*1), Y9, Y6
+	VFMADD231PS  32(SI)(R9*1), Y9, Y7
+	VPMOVSXBD    18(AX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y6
+	VFMADD231PS  64(SI)(R9*1), Y9, Y7
+	VPMOVSXBD    26(AX), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  96(DI)(R9*1), Y9, Y6
+	VFMADD231PS  96(SI)(R9*1), Y9, Y7
+	ADDQ         $0x22, CX
+	ADDQ         $0x22, DX
+	ADDQ         $0x22, BX
+	ADDQ         $0x22, AX
+	ADDQ         $0x80, R9
+	DECQ         R8
+	JNZ          loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VPERM2F128   $0x20, Y2, Y0, Y8
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERM2F128   $0x20, Y6, Y4, Y2
+	VPERM2F128   $0x31, Y6, Y4, Y4
+	VADDPS       Y4, Y2, Y4
+	VUNPCKLPS    Y4, Y0, Y2
+	VUNPCKHPS    Y4, Y0, Y0
+	VADDPS       Y0, Y2, Y0
+	VPERMILPD    $0x05, Y0, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VUNPCKLPS    X2, X0, X2
+	VMOVUPS      X2, (AX)
+	ADDQ         CX, AX
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y7, Y5, Y0
+	VPERM2F128   $0x31, Y7, Y5, Y5
+	VADDPS       Y5, Y0, Y5
+	VUNPCKLPS    Y5, Y1, Y0
+	VUNPCKHPS    Y5, Y1, Y1
+	VADDPS       Y1, Y0, Y1
+	VPERMILPD    $0x05, Y1, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VUNPCKLPS    X0, X1, X0
+	VMOVUPS      X0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsQ8_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·asmDotsQ8_0_1x2(SB), NOSPLIT, $0-48
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   rowBytes+24(FP), AX
@@ -1489,20 +1918,36 @@ TEXT ·asmDotsBF16_1x2(SB), NOSPLIT, $0-48
 	LEAQ   (DX)(CX*4), CX
 	MOVQ   n+40(FP), BX
 	XORQ   SI, SI
-	SHRQ   $0x03, BX
+	SHRQ   $0x05, BX
 	JZ     tail
 
 loop:
-	VMOVUPS     (DX)(SI*1), Y2
-	VMOVUPS     (CX)(SI*1), Y3
-	VPMOVZXWD   (AX), Y4
-	VPSLLD      $0x10, Y4, Y4
-	VFMADD231PS Y2, Y4, Y0
-	VFMADD231PS Y3, Y4, Y1
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, SI
-	DECQ        BX
-	JNZ         loop
+	VPBROADCASTW (AX), X2
+	VCVTPH2PS    X2, Y2
+	VPMOVSXBD    2(AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  (DX)(SI*1), Y3, Y0
+	VFMADD231PS  (CX)(SI*1), Y3, Y1
+	VPMOVSXBD    10(AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  32(DX)(SI*1), Y3, Y0
+	VFMADD231PS  32(CX)(SI*1), Y3, Y1
+	VPMOVSXBD    18(AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  64(DX)(SI*1), Y3, Y0
+	VFMADD231PS  64(CX)(SI*1), Y3, Y1
+	VPMOVSXBD    26(AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  96(DX)(SI*1), Y3, Y0
+	VFMADD231PS  96(CX)(SI*1), Y3, Y1
+	ADDQ         $0x22, AX
+	ADDQ         $0x80, SI
+	DECQ         BX
+	JNZ          loop
 
 tail:
 	MOVQ         out+0(FP), AX
@@ -1523,65 +1968,6 @@ tail:
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
 	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsBF16_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·asmDotsBF16_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x03, DX
-	JZ     tail
-
-loop:
-	VMOVUPS     (CX)(BX*1), Y1
-	VPMOVZXWD   (AX), Y2
-	VPSLLD      $0x10, Y2, Y2
-	VFMADD231PS Y1, Y2, Y0
-	ADDQ        $0x10, AX
-	ADDQ        $0x20, BX
-	DECQ        DX
-	JNZ         loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDecodeBF16(dst *float32, src *byte, blocks int)
-// Requires: AVX, AVX2
-TEXT ·asmDecodeBF16(SB), NOSPLIT, $0-24
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	TESTQ DX, DX
-	JZ    done
-
-loop:
-	VPMOVZXWD (CX), Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVUPS   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
-	DECQ      DX
-	JNZ       loop
-
-done:
 	VZEROUPPER
 	RET
 
@@ -1778,288 +2164,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x05, R8
-	JZ     tail
-
-loop:
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R9*1), Y9, Y0
-	VFMADD231PS  (SI)(R9*1), Y9, Y1
-	VPMOVSXBD    10(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y0
-	VFMADD231PS  32(SI)(R9*1), Y9, Y1
-	VPMOVSXBD    18(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R9*1), Y9, Y0
-	VFMADD231PS  64(SI)(R9*1), Y9, Y1
-	VPMOVSXBD    26(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R9*1), Y9, Y0
-	VFMADD231PS  96(SI)(R9*1), Y9, Y1
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R9*1), Y9, Y2
-	VFMADD231PS  (SI)(R9*1), Y9, Y3
-	VPMOVSXBD    10(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y2
-	VFMADD231PS  32(SI)(R9*1), Y9, Y3
-	VPMOVSXBD    18(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R9*1), Y9, Y2
-	VFMADD231PS  64(SI)(R9*1), Y9, Y3
-	VPMOVSXBD    26(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R9*1), Y9, Y2
-	VFMADD231PS  96(SI)(R9*1), Y9, Y3
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R9*1), Y9, Y4
-	VFMADD231PS  (SI)(R9*1), Y9, Y5
-	VPMOVSXBD    10(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y4
-	VFMADD231PS  32(SI)(R9*1), Y9, Y5
-	VPMOVSXBD    18(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R9*1), Y9, Y4
-	VFMADD231PS  64(SI)(R9*1), Y9, Y5
-	VPMOVSXBD    26(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R9*1), Y9, Y4
-	VFMADD231PS  96(SI)(R9*1), Y9, Y5
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R9*1), Y9, Y6
-	VFMADD231PS  (SI)(R9*1), Y9, Y7
-	VPMOVSXBD    10(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y6
-	VFMADD231PS  32(SI)(R9*1), Y9, Y7
-	VPMOVSXBD    18(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R9*1), Y9, Y6
-	VFMADD231PS  64(SI)(R9*1), Y9, Y7
-	VPMOVSXBD    26(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R9*1), Y9, Y6
-	VFMADD231PS  96(SI)(R9*1), Y9, Y7
-	ADDQ         $0x22, CX
-	ADDQ         $0x22, DX
-	ADDQ         $0x22, BX
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, R9
-	DECQ         R8
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   n+40(FP), DI
-	XORQ   R8, R8
-	SHRQ   $0x05, DI
-	JZ     tail
-
-loop:
-	VMOVUPS      (SI)(R8*1), Y4
-	VMOVUPS      32(SI)(R8*1), Y5
-	VMOVUPS      64(SI)(R8*1), Y6
-	VMOVUPS      96(SI)(R8*1), Y7
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y0
-	VPMOVSXBD    10(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VPMOVSXBD    18(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y0
-	VPMOVSXBD    26(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y0
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y1
-	VPMOVSXBD    10(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y1
-	VPMOVSXBD    18(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y1
-	VPMOVSXBD    26(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y1
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y2
-	VPMOVSXBD    10(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y2
-	VPMOVSXBD    18(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y2
-	VPMOVSXBD    26(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y2
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y3
-	VPMOVSXBD    10(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y5, Y4, Y3
-	VPMOVSXBD    18(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y6, Y4, Y3
-	VPMOVSXBD    26(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y7, Y4, Y3
-	ADDQ         $0x22, CX
-	ADDQ         $0x22, DX
-	ADDQ         $0x22, BX
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, R8
-	DECQ         DI
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDotsQ8_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, AVX2, F16C, FMA3
 TEXT ·asmDotsQ8_0_1x3(SB), NOSPLIT, $0-48
@@ -2139,126 +2243,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ8_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_1x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), DX
-	LEAQ   (DX)(CX*4), CX
-	MOVQ   n+40(FP), BX
-	XORQ   SI, SI
-	SHRQ   $0x05, BX
-	JZ     tail
-
-loop:
-	VPBROADCASTW (AX), X2
-	VCVTPH2PS    X2, Y2
-	VPMOVSXBD    2(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  (DX)(SI*1), Y3, Y0
-	VFMADD231PS  (CX)(SI*1), Y3, Y1
-	VPMOVSXBD    10(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  32(DX)(SI*1), Y3, Y0
-	VFMADD231PS  32(CX)(SI*1), Y3, Y1
-	VPMOVSXBD    18(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  64(DX)(SI*1), Y3, Y0
-	VFMADD231PS  64(CX)(SI*1), Y3, Y1
-	VPMOVSXBD    26(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  96(DX)(SI*1), Y3, Y0
-	VFMADD231PS  96(CX)(SI*1), Y3, Y1
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, SI
-	DECQ         BX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X2
-	VADDPS       X2, X0, X2
-	VMOVHLPS     X2, X2, X0
-	VADDPS       X0, X2, X2
-	VMOVSHDUP    X2, X0
-	VADDSS       X0, X2, X2
-	VMOVSS       X2, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x05, DX
-	JZ     tail
-
-loop:
-	VMOVUPS      (CX)(BX*1), Y1
-	VMOVUPS      32(CX)(BX*1), Y2
-	VMOVUPS      64(CX)(BX*1), Y3
-	VMOVUPS      96(CX)(BX*1), Y4
-	VPBROADCASTW (AX), X5
-	VCVTPH2PS    X5, Y5
-	VPMOVSXBD    2(AX), Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  Y1, Y6, Y0
-	VPMOVSXBD    10(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y2, Y1, Y0
-	VPMOVSXBD    18(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y3, Y1, Y0
-	VPMOVSXBD    26(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y4, Y1, Y0
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, BX
-	DECQ         DX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
 // Requires: AVX, AVX2, F16C
 TEXT ·asmDecodeQ8_0(SB), NOSPLIT, $0-24
@@ -2296,232 +2280,208 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ4_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_4x3(SB), NOSPLIT, $0-48
+TEXT ·asmDotsQ4_0_4x1(SB), NOSPLIT, $0-48
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
 	MOVQ   rowBytes+24(FP), AX
 	MOVQ   w+16(FP), CX
 	LEAQ   (CX)(AX*1), DX
 	LEAQ   (DX)(AX*1), BX
 	LEAQ   (BX)(AX*1), AX
 	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), R8
-	LEAQ   (R8)(SI*4), SI
-	MOVQ   n+40(FP), R9
-	XORQ   R10, R10
-	SHRQ   $0x05, R9
+	MOVQ   x+32(FP), SI
+	MOVQ   n+40(FP), DI
+	XORQ   R8, R8
+	SHRQ   $0x05, DI
 	JZ     tail
 
 loop:
-	VPBROADCASTW (CX), X12
-	VCVTPH2PS    X12, Y12
-	VMOVDQU      2(CX), X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  (DI)(R10*1), Y14, Y0
-	VFMADD231PS  (R8)(R10*1), Y14, Y1
-	VFMADD231PS  (SI)(R10*1), Y14, Y2
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R10*1), Y13, Y0
-	VFMADD231PS  32(R8)(R10*1), Y13, Y1
-	VFMADD231PS  32(SI)(R10*1), Y13, Y2
-	VMOVDQU      2(CX), X13
-	VPSRLW       $0x04, X13, X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  64(DI)(R10*1), Y14, Y0
-	VFMADD231PS  64(R8)(R10*1), Y14, Y1
-	VFMADD231PS  64(SI)(R10*1), Y14, Y2
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R10*1), Y13, Y0
-	VFMADD231PS  96(R8)(R10*1), Y13, Y1
-	VFMADD231PS  96(SI)(R10*1), Y13, Y2
-	VPBROADCASTW (DX), X12
-	VCVTPH2PS    X12, Y12
-	VMOVDQU      2(DX), X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  (DI)(R10*1), Y14, Y3
-	VFMADD231PS  (R8)(R10*1), Y14, Y4
-	VFMADD231PS  (SI)(R10*1), Y14, Y5
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R10*1), Y13, Y3
-	VFMADD231PS  32(R8)(R10*1), Y13, Y4
-	VFMADD231PS  32(SI)(R10*1), Y13, Y5
-	VMOVDQU      2(DX), X13
-	VPSRLW       $0x04, X13, X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  64(DI)(R10*1), Y14, Y3
-	VFMADD231PS  64(R8)(R10*1), Y14, Y4
-	VFMADD231PS  64(SI)(R10*1), Y14, Y5
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R10*1), Y13, Y3
-	VFMADD231PS  96(R8)(R10*1), Y13, Y4
-	VFMADD231PS  96(SI)(R10*1), Y13, Y5
-	VPBROADCASTW (BX), X12
-	VCVTPH2PS    X12, Y12
-	VMOVDQU      2(BX), X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  (DI)(R10*1), Y14, Y6
-	VFMADD231PS  (R8)(R10*1), Y14, Y7
-	VFMADD231PS  (SI)(R10*1), Y14, Y8
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R10*1), Y13, Y6
-	VFMADD231PS  32(R8)(R10*1), Y13, Y7
-	VFMADD231PS  32(SI)(R10*1), Y13, Y8
-	VMOVDQU      2(BX), X13
-	VPSRLW       $0x04, X13, X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  64(DI)(R10*1), Y14, Y6
-	VFMADD231PS  64(R8)(R10*1), Y14, Y7
-	VFMADD231PS  64(SI)(R10*1), Y14, Y8
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R10*1), Y13, Y6
-	VFMADD231PS  96(R8)(R10*1), Y13, Y7
-	VFMADD231PS  96(SI)(R10*1), Y13, Y8
-	VPBROADCASTW (AX), X12
-	VCVTPH2PS    X12, Y12
-	VMOVDQU      2(AX), X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  (DI)(R10*1), Y14, Y9
-	VFMADD231PS  (R8)(R10*1), Y14, Y10
-	VFMADD231PS  (SI)(R10*1), Y14, Y11
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R10*1), Y13, Y9
-	VFMADD231PS  32(R8)(R10*1), Y13, Y10
-	VFMADD231PS  32(SI)(R10*1), Y13, Y11
-	VMOVDQU      2(AX), X13
-	VPSRLW       $0x04, X13, X13
-	VPAND        avx2Low4<>+0(SB), X13, X13
-	VPSUBB       avx2Eight<>+0(SB), X13, X13
-	VPMOVSXBD    X13, Y14
-	VCVTDQ2PS    Y14, Y14
-	VMULPS       Y12, Y14, Y14
-	VFMADD231PS  64(DI)(R10*1), Y14, Y9
-	VFMADD231PS  64(R8)(R10*1), Y14, Y10
-	VFMADD231PS  64(SI)(R10*1), Y14, Y11
-	VPSRLDQ      $0x08, X13, X13
-	VPMOVSXBD    X13, Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R10*1), Y13, Y9
-	VFMADD231PS  96(R8)(R10*1), Y13, Y10
-	VFMADD231PS  96(SI)(R10*1), Y13, Y11
+	VMOVUPS      (SI)(R8*1), Y4
+	VMOVUPS      32(SI)(R8*1), Y5
+	VMOVUPS      64(SI)(R8*1), Y6
+	VMOVUPS      96(SI)(R8*1), Y7
+	VPBROADCASTW (CX), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(CX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y0
+	VPMOVSXBD    10(CX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  Y5, Y12, Y0
+	VPSRAD       $0x04, Y10, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VPSRAD       $0x04, Y11, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y0
+	VPBROADCASTW (DX), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(DX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y1
+	VPMOVSXBD    10(DX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  Y5, Y12, Y1
+	VPSRAD       $0x04, Y10, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y1
+	VPSRAD       $0x04, Y11, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y1
+	VPBROADCASTW (BX), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(BX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y2
+	VPMOVSXBD    10(BX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  Y5, Y12, Y2
+	VPSRAD       $0x04, Y10, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VPSRAD       $0x04, Y11, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y7, Y9, Y2
+	VPBROADCASTW (AX), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(AX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
+	VPMOVSXBD    10(AX), Y4
+	VPXOR        avx2Signs4<>+0(SB), Y4, Y4
+	VPSLLD       $0x1c, Y4, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  Y5, Y11, Y3
+	VPSRAD       $0x04, Y10, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y8, Y5, Y5
+	VFMADD231PS  Y6, Y5, Y3
+	VPSRAD       $0x04, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y8, Y4, Y4
+	VFMADD231PS  Y7, Y4, Y3
 	ADDQ         $0x12, CX
 	ADDQ         $0x12, DX
 	ADDQ         $0x12, BX
 	ADDQ         $0x12, AX
-	ADDQ         $0x80, R10
-	DECQ         R9
+	ADDQ         $0x80, R8
+	DECQ         DI
 	JNZ          loop
 
 tail:
 	MOVQ         out+0(FP), AX
 	MOVQ         stride+8(FP), CX
 	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y3, Y0, Y12
-	VPERM2F128   $0x31, Y3, Y0, Y0
-	VADDPS       Y0, Y12, Y0
-	VPERM2F128   $0x20, Y9, Y6, Y3
-	VPERM2F128   $0x31, Y9, Y6, Y6
-	VADDPS       Y6, Y3, Y6
-	VUNPCKLPS    Y6, Y0, Y3
-	VUNPCKHPS    Y6, Y0, Y0
-	VADDPS       Y0, Y3, Y0
-	VPERMILPD    $0x05, Y0, Y3
-	VADDPS       Y3, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X3
-	VUNPCKLPS    X3, X0, X3
-	VMOVUPS      X3, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y4, Y1, Y0
-	VPERM2F128   $0x31, Y4, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y10, Y7, Y0
-	VPERM2F128   $0x31, Y10, Y7, Y7
-	VADDPS       Y7, Y0, Y7
-	VUNPCKLPS    Y7, Y1, Y0
-	VUNPCKHPS    Y7, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y5, Y2, Y0
-	VPERM2F128   $0x31, Y5, Y2, Y2
-	VADDPS       Y2, Y0, Y2
-	VPERM2F128   $0x20, Y11, Y8, Y0
-	VPERM2F128   $0x31, Y11, Y8, Y8
-	VADDPS       Y8, Y0, Y8
-	VUNPCKLPS    Y8, Y2, Y0
-	VUNPCKHPS    Y8, Y2, Y2
-	VADDPS       Y2, Y0, Y2
-	VPERMILPD    $0x05, Y2, Y0
-	VADDPS       Y0, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VUNPCKLPS    X0, X2, X0
-	VMOVUPS      X0, (AX)
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VZEROUPPER
+	RET
+
+// func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·asmDotsQ4_0_1x1(SB), NOSPLIT, $0-48
+	VXORPS Y0, Y0, Y0
+	MOVQ   rowBytes+24(FP), AX
+	MOVQ   w+16(FP), AX
+	MOVQ   n+40(FP), CX
+	MOVQ   x+32(FP), CX
+	MOVQ   n+40(FP), DX
+	XORQ   BX, BX
+	SHRQ   $0x05, DX
+	JZ     tail
+
+loop:
+	VMOVUPS      (CX)(BX*1), Y1
+	VMOVUPS      32(CX)(BX*1), Y2
+	VMOVUPS      64(CX)(BX*1), Y3
+	VMOVUPS      96(CX)(BX*1), Y4
+	VPBROADCASTW (AX), X5
+	VCVTPH2PS    X5, Y5
+	VMULPS       avx2Two28th<>+0(SB), Y5, Y6
+	VPMOVSXBD    2(AX), Y7
+	VPXOR        avx2Signs4<>+0(SB), Y7, Y7
+	VPSLLD       $0x1c, Y7, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y1, Y8, Y0
+	VPMOVSXBD    10(AX), Y1
+	VPXOR        avx2Signs4<>+0(SB), Y1, Y1
+	VPSLLD       $0x1c, Y1, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y2, Y8, Y0
+	VPSRAD       $0x04, Y7, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y5, Y2, Y2
+	VFMADD231PS  Y3, Y2, Y0
+	VPSRAD       $0x04, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y1, Y0
+	ADDQ         $0x12, AX
+	ADDQ         $0x80, BX
+	DECQ         DX
+	JNZ          loop
+
+tail:
+	MOVQ         out+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
 	VZEROUPPER
 	RET
 
@@ -2552,124 +2512,108 @@ TEXT ·asmDotsQ4_0_4x2(SB), NOSPLIT, $0-48
 loop:
 	VPBROADCASTW (CX), X8
 	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(CX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  (DI)(R9*1), Y10, Y0
-	VFMADD231PS  (SI)(R9*1), Y10, Y1
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(CX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  (DI)(R9*1), Y11, Y0
+	VFMADD231PS  (SI)(R9*1), Y11, Y1
+	VPMOVSXBD    10(CX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  32(DI)(R9*1), Y12, Y0
+	VFMADD231PS  32(SI)(R9*1), Y12, Y1
+	VPSRAD       $0x04, Y10, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y0
-	VFMADD231PS  32(SI)(R9*1), Y9, Y1
-	VMOVDQU      2(CX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  64(DI)(R9*1), Y10, Y0
-	VFMADD231PS  64(SI)(R9*1), Y10, Y1
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y0
+	VFMADD231PS  64(SI)(R9*1), Y9, Y1
+	VPSRAD       $0x04, Y11, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
 	VFMADD231PS  96(DI)(R9*1), Y9, Y0
 	VFMADD231PS  96(SI)(R9*1), Y9, Y1
 	VPBROADCASTW (DX), X8
 	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(DX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  (DI)(R9*1), Y10, Y2
-	VFMADD231PS  (SI)(R9*1), Y10, Y3
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(DX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  (DI)(R9*1), Y11, Y2
+	VFMADD231PS  (SI)(R9*1), Y11, Y3
+	VPMOVSXBD    10(DX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  32(DI)(R9*1), Y12, Y2
+	VFMADD231PS  32(SI)(R9*1), Y12, Y3
+	VPSRAD       $0x04, Y10, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y2
-	VFMADD231PS  32(SI)(R9*1), Y9, Y3
-	VMOVDQU      2(DX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  64(DI)(R9*1), Y10, Y2
-	VFMADD231PS  64(SI)(R9*1), Y10, Y3
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y2
+	VFMADD231PS  64(SI)(R9*1), Y9, Y3
+	VPSRAD       $0x04, Y11, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
 	VFMADD231PS  96(DI)(R9*1), Y9, Y2
 	VFMADD231PS  96(SI)(R9*1), Y9, Y3
 	VPBROADCASTW (BX), X8
 	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(BX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  (DI)(R9*1), Y10, Y4
-	VFMADD231PS  (SI)(R9*1), Y10, Y5
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(BX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  (DI)(R9*1), Y11, Y4
+	VFMADD231PS  (SI)(R9*1), Y11, Y5
+	VPMOVSXBD    10(BX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  32(DI)(R9*1), Y12, Y4
+	VFMADD231PS  32(SI)(R9*1), Y12, Y5
+	VPSRAD       $0x04, Y10, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y4
-	VFMADD231PS  32(SI)(R9*1), Y9, Y5
-	VMOVDQU      2(BX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  64(DI)(R9*1), Y10, Y4
-	VFMADD231PS  64(SI)(R9*1), Y10, Y5
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y4
+	VFMADD231PS  64(SI)(R9*1), Y9, Y5
+	VPSRAD       $0x04, Y11, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
 	VFMADD231PS  96(DI)(R9*1), Y9, Y4
 	VFMADD231PS  96(SI)(R9*1), Y9, Y5
 	VPBROADCASTW (AX), X8
 	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(AX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  (DI)(R9*1), Y10, Y6
-	VFMADD231PS  (SI)(R9*1), Y10, Y7
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
+	VPMOVSXBD    2(AX), Y10
+	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
+	VPSLLD       $0x1c, Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VFMADD231PS  (DI)(R9*1), Y11, Y6
+	VFMADD231PS  (SI)(R9*1), Y11, Y7
+	VPMOVSXBD    10(AX), Y11
+	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
+	VPSLLD       $0x1c, Y11, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  32(DI)(R9*1), Y12, Y6
+	VFMADD231PS  32(SI)(R9*1), Y12, Y7
+	VPSRAD       $0x04, Y10, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R9*1), Y9, Y6
-	VFMADD231PS  32(SI)(R9*1), Y9, Y7
-	VMOVDQU      2(AX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  64(DI)(R9*1), Y10, Y6
-	VFMADD231PS  64(SI)(R9*1), Y10, Y7
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
+	VFMADD231PS  64(DI)(R9*1), Y9, Y6
+	VFMADD231PS  64(SI)(R9*1), Y9, Y7
+	VPSRAD       $0x04, Y11, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y8, Y9, Y9
 	VFMADD231PS  96(DI)(R9*1), Y9, Y6
@@ -2718,255 +2662,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   n+40(FP), DI
-	XORQ   R8, R8
-	SHRQ   $0x05, DI
-	JZ     tail
-
-loop:
-	VMOVUPS      (SI)(R8*1), Y4
-	VMOVUPS      32(SI)(R8*1), Y5
-	VMOVUPS      64(SI)(R8*1), Y6
-	VMOVUPS      96(SI)(R8*1), Y7
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(CX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y4, Y10, Y0
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VMOVDQU      2(CX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y6, Y10, Y0
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y0
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(DX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y4, Y10, Y1
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y1
-	VMOVDQU      2(DX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y6, Y10, Y1
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y1
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(BX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y4, Y10, Y2
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y2
-	VMOVDQU      2(BX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y6, Y10, Y2
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y2
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VMOVDQU      2(AX), X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y8, Y10, Y10
-	VFMADD231PS  Y4, Y10, Y3
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y5, Y4, Y3
-	VMOVDQU      2(AX), X9
-	VPSRLW       $0x04, X9, X9
-	VPAND        avx2Low4<>+0(SB), X9, X9
-	VPSUBB       avx2Eight<>+0(SB), X9, X9
-	VPMOVSXBD    X9, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y6, Y4, Y3
-	VPSRLDQ      $0x08, X9, X9
-	VPMOVSXBD    X9, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y7, Y4, Y3
-	ADDQ         $0x12, CX
-	ADDQ         $0x12, DX
-	ADDQ         $0x12, BX
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, R8
-	DECQ         DI
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ4_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_1x3(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), DX
-	LEAQ   (DX)(CX*4), BX
-	LEAQ   (BX)(CX*4), CX
-	MOVQ   n+40(FP), SI
-	XORQ   DI, DI
-	SHRQ   $0x05, SI
-	JZ     tail
-
-loop:
-	VPBROADCASTW (AX), X3
-	VCVTPH2PS    X3, Y3
-	VMOVDQU      2(AX), X4
-	VPAND        avx2Low4<>+0(SB), X4, X4
-	VPSUBB       avx2Eight<>+0(SB), X4, X4
-	VPMOVSXBD    X4, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VFMADD231PS  (DX)(DI*1), Y5, Y0
-	VFMADD231PS  (BX)(DI*1), Y5, Y1
-	VFMADD231PS  (CX)(DI*1), Y5, Y2
-	VPSRLDQ      $0x08, X4, X4
-	VPMOVSXBD    X4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  32(DX)(DI*1), Y4, Y0
-	VFMADD231PS  32(BX)(DI*1), Y4, Y1
-	VFMADD231PS  32(CX)(DI*1), Y4, Y2
-	VMOVDQU      2(AX), X4
-	VPSRLW       $0x04, X4, X4
-	VPAND        avx2Low4<>+0(SB), X4, X4
-	VPSUBB       avx2Eight<>+0(SB), X4, X4
-	VPMOVSXBD    X4, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VFMADD231PS  64(DX)(DI*1), Y5, Y0
-	VFMADD231PS  64(BX)(DI*1), Y5, Y1
-	VFMADD231PS  64(CX)(DI*1), Y5, Y2
-	VPSRLDQ      $0x08, X4, X4
-	VPMOVSXBD    X4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  96(DX)(DI*1), Y4, Y0
-	VFMADD231PS  96(BX)(DI*1), Y4, Y1
-	VFMADD231PS  96(CX)(DI*1), Y4, Y2
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, DI
-	DECQ         SI
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X3
-	VADDPS       X3, X0, X3
-	VMOVHLPS     X3, X3, X0
-	VADDPS       X0, X3, X3
-	VMOVSHDUP    X3, X0
-	VADDSS       X0, X3, X3
-	VMOVSS       X3, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPS       X0, X2, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDotsQ4_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, AVX2, F16C, FMA3
 TEXT ·asmDotsQ4_0_1x2(SB), NOSPLIT, $0-48
@@ -2985,31 +2680,27 @@ TEXT ·asmDotsQ4_0_1x2(SB), NOSPLIT, $0-48
 loop:
 	VPBROADCASTW (AX), X2
 	VCVTPH2PS    X2, Y2
-	VMOVDQU      2(AX), X3
-	VPAND        avx2Low4<>+0(SB), X3, X3
-	VPSUBB       avx2Eight<>+0(SB), X3, X3
-	VPMOVSXBD    X3, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VFMADD231PS  (DX)(SI*1), Y4, Y0
-	VFMADD231PS  (CX)(SI*1), Y4, Y1
-	VPSRLDQ      $0x08, X3, X3
-	VPMOVSXBD    X3, Y3
+	VMULPS       avx2Two28th<>+0(SB), Y2, Y3
+	VPMOVSXBD    2(AX), Y4
+	VPXOR        avx2Signs4<>+0(SB), Y4, Y4
+	VPSLLD       $0x1c, Y4, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VFMADD231PS  (DX)(SI*1), Y5, Y0
+	VFMADD231PS  (CX)(SI*1), Y5, Y1
+	VPMOVSXBD    10(AX), Y5
+	VPXOR        avx2Signs4<>+0(SB), Y5, Y5
+	VPSLLD       $0x1c, Y5, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VFMADD231PS  32(DX)(SI*1), Y6, Y0
+	VFMADD231PS  32(CX)(SI*1), Y6, Y1
+	VPSRAD       $0x04, Y4, Y3
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  32(DX)(SI*1), Y3, Y0
-	VFMADD231PS  32(CX)(SI*1), Y3, Y1
-	VMOVDQU      2(AX), X3
-	VPSRLW       $0x04, X3, X3
-	VPAND        avx2Low4<>+0(SB), X3, X3
-	VPSUBB       avx2Eight<>+0(SB), X3, X3
-	VPMOVSXBD    X3, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VFMADD231PS  64(DX)(SI*1), Y4, Y0
-	VFMADD231PS  64(CX)(SI*1), Y4, Y1
-	VPSRLDQ      $0x08, X3, X3
-	VPMOVSXBD    X3, Y3
+	VFMADD231PS  64(DX)(SI*1), Y3, Y0
+	VFMADD231PS  64(CX)(SI*1), Y3, Y1
+	VPSRAD       $0x04, Y5, Y3
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       Y2, Y3, Y3
 	VFMADD231PS  96(DX)(SI*1), Y3, Y0
@@ -3041,70 +2732,6 @@ tail:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x05, DX
-	JZ     tail
-
-loop:
-	VMOVUPS      (CX)(BX*1), Y1
-	VMOVUPS      32(CX)(BX*1), Y2
-	VMOVUPS      64(CX)(BX*1), Y3
-	VMOVUPS      96(CX)(BX*1), Y4
-	VPBROADCASTW (AX), X5
-	VCVTPH2PS    X5, Y5
-	VMOVDQU      2(AX), X6
-	VPAND        avx2Low4<>+0(SB), X6, X6
-	VPSUBB       avx2Eight<>+0(SB), X6, X6
-	VPMOVSXBD    X6, Y7
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       Y5, Y7, Y7
-	VFMADD231PS  Y1, Y7, Y0
-	VPSRLDQ      $0x08, X6, X6
-	VPMOVSXBD    X6, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y2, Y1, Y0
-	VMOVDQU      2(AX), X6
-	VPSRLW       $0x04, X6, X6
-	VPAND        avx2Low4<>+0(SB), X6, X6
-	VPSUBB       avx2Eight<>+0(SB), X6, X6
-	VPMOVSXBD    X6, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y3, Y1, Y0
-	VPSRLDQ      $0x08, X6, X6
-	VPMOVSXBD    X6, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y4, Y1, Y0
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, BX
-	DECQ         DX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDecodeQ4_0(dst *float32, src *byte, blocks int)
 // Requires: AVX, AVX2, F16C
 TEXT ·asmDecodeQ4_0(SB), NOSPLIT, $0-24
@@ -3117,28 +2744,24 @@ TEXT ·asmDecodeQ4_0(SB), NOSPLIT, $0-24
 loop:
 	VPBROADCASTW (CX), X0
 	VCVTPH2PS    X0, Y0
-	VMOVDQU      2(CX), X1
-	VPAND        avx2Low4<>+0(SB), X1, X1
-	VPSUBB       avx2Eight<>+0(SB), X1, X1
-	VPMOVSXBD    X1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (AX)
-	VPSRLDQ      $0x08, X1, X1
-	VPMOVSXBD    X1, Y1
+	VMULPS       avx2Two28th<>+0(SB), Y0, Y1
+	VPMOVSXBD    2(CX), Y2
+	VPXOR        avx2Signs4<>+0(SB), Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VPMOVSXBD    10(CX), Y3
+	VPXOR        avx2Signs4<>+0(SB), Y3, Y3
+	VPSLLD       $0x1c, Y3, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	VPSRAD       $0x04, Y2, Y1
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(AX)
-	VMOVDQU      2(CX), X1
-	VPSRLW       $0x04, X1, X1
-	VPAND        avx2Low4<>+0(SB), X1, X1
-	VPSUBB       avx2Eight<>+0(SB), X1, X1
-	VPMOVSXBD    X1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(AX)
-	VPSRLDQ      $0x08, X1, X1
-	VPMOVSXBD    X1, Y1
+	VMOVUPS      Y1, 64(AX)
+	VPSRAD       $0x04, Y3, Y1
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VMOVUPS      Y1, 96(AX)

@@ -264,3 +264,31 @@ func TestThreads(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheEnvironmentChoosesTheKernels(t *testing.T) {
+	names := KernelSets()
+	if names[len(names)-1] != "generic" {
+		t.Errorf("sets %v do not end with the generic one", names)
+	}
+	for value, want := range map[string]string{"": names[0], "generic": "generic", names[0]: names[0]} {
+		t.Setenv(KernelsVariable, value)
+		d, err := New(1)
+		if err != nil {
+			t.Fatalf("%q: %v", value, err)
+		}
+		if d.KernelSet() != want {
+			t.Errorf("%q: kernels %s, want %s", value, d.KernelSet(), want)
+		}
+		d.Close()
+	}
+	t.Setenv(KernelsVariable, "abacus")
+	_, err := New(1)
+	if err == nil {
+		t.Fatal("an unknown set was accepted")
+	}
+	for _, part := range append(names, KernelsVariable, "abacus") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}

@@ -32,12 +32,12 @@ type kernels struct {
 	dots func(out []float32, stride int, w, x []float32, n int)
 	// dotsOf is dots of rows as they are encoded, with the same bits as dots of the decoded rows. n is a multiple of 8. A set may lack it.
 	dotsOf map[gpu.Type]func(out []float32, stride int, w []byte, x []float32, n int)
+	// fewRows is up to how many rows of activations dotsOf is faster than decoding weights first.
+	fewRows map[gpu.Type]int
 	// mix does (row j of out) += p[j*stride]*(row 0 of v) + p[j*stride+1]*(row 1 of v) + ..., adding the rows in this order. Rows of out and v have n elements.
 	mix func(out, p []float32, stride int, v []float32, n int)
 	// mixHalf is mix of rows in half precision, with the same bits as mix of the decoded rows. n is a multiple of 8. A set may lack it.
 	mixHalf func(out, p []float32, stride int, v []byte, n int)
-	// fewRows is up to how many rows dotsOf and mixHalf are faster than decoding first.
-	fewRows int
 	// softmax replaces scores x by exp(x*scale) over the sum of these.
 	softmax func(x []float32, scale float32)
 	// rmsNorm sets out = x / sqrt(mean(x^2) + eps) * w. out may be x.
@@ -53,20 +53,26 @@ type kernels struct {
 // kernelSets are the sets that this machine can run, the best first.
 func kernelSets() []*kernels { return append(machineKernels(), goKernels()) }
 
+// KernelSets names the kernel sets that this machine can run, the best first.
+func KernelSets() (names []string) {
+	for _, k := range kernelSets() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // chooseKernels returns the set of this name, or the best for an empty name.
 func chooseKernels(name string) (*kernels, error) {
 	sets := kernelSets()
 	if name == "" {
 		return sets[0], nil
 	}
-	var names []string
 	for _, k := range sets {
 		if k.name == name {
 			return k, nil
 		}
-		names = append(names, k.name)
 	}
-	return nil, fmt.Errorf("host: %s is %q, but the kernel sets of this machine are: %s", KernelsVariable, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("host: %s is %q, but the kernel sets of this machine are: %s", KernelsVariable, name, strings.Join(KernelSets(), ", "))
 }
 
 // goKernels is the set in plain Go. Its exp and its sums are the same on every processor; rotary angles come from the standard library's Cos and Sin, whose

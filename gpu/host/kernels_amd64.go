@@ -41,12 +41,11 @@ func avx2Kernels() *kernels {
 				[4]dotTile{1: asmDotsBF16_1x1, 2: asmDotsBF16_1x2, 3: asmDotsBF16_1x3}}.dots,
 			gpu.Q8_0: dotTiles{32, 34, [4]dotTile{1: asmDotsQ8_0_4x1, 2: asmDotsQ8_0_4x2, 3: asmDotsQ8_0_4x3},
 				[4]dotTile{1: asmDotsQ8_0_1x1, 2: asmDotsQ8_0_1x2, 3: asmDotsQ8_0_1x3}}.dots,
-			gpu.Q4_0: dotTiles{32, 18, [4]dotTile{1: asmDotsQ4_0_4x1, 2: asmDotsQ4_0_4x2, 3: asmDotsQ4_0_4x3},
-				[4]dotTile{1: asmDotsQ4_0_1x1, 2: asmDotsQ4_0_1x2, 3: asmDotsQ4_0_1x3}}.dots,
+			gpu.Q4_0: dotTiles{32, 18, [4]dotTile{1: asmDotsQ4_0_4x1, 2: asmDotsQ4_0_4x2}, [4]dotTile{1: asmDotsQ4_0_1x1, 2: asmDotsQ4_0_1x2}}.dots,
 		},
 		mix:        avx2Mix,
 		mixHalf:    avx2MixHalf,
-		fewRows:    2,
+		fewRows:    map[gpu.Type]int{gpu.F16: 16, gpu.BF16: 16, gpu.Q8_0: 3, gpu.Q4_0: 2},
 		softmax:    avx2Softmax,
 		rmsNorm:    avx2RMSNorm,
 		rotateNorm: avx2RotateNorm,
@@ -80,8 +79,8 @@ func (t dotTiles) dots(out []float32, stride int, w []byte, x []float32, n int) 
 		}
 		for j := 0; j < xs; {
 			width := min(3, xs-j)
-			if xs-j == 4 {
-				width = 2 // two tiles of 2 are faster than 3 and 1
+			if xs-j == 4 || tiles[width] == nil { // two tiles of 2 are faster than 3 and 1
+				width = 2
 			}
 			tiles[width](&out[j*stride+i], stride, &w[i*rowBytes], rowBytes, &x[j*n], n)
 			j += width

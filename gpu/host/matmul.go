@@ -36,7 +36,7 @@ func (d *Device) MatMul(out, x gpu.Matrix, w gpu.Weight, bias *gpu.Weight) {
 	t := &d.matMul
 	*t = matMulTask{d: d, out: floats(out), x: floats(x), rows: x.Rows, w: w, weight: bytesOf(w.Data), decodeRow: d.kernels.dequantise[w.Type]}
 	t.rowBytes = len(t.weight) / max(1, w.Rows)
-	if x.Rows <= d.kernels.fewRows && w.Cols%8 == 0 {
+	if x.Rows <= d.kernels.fewRows[w.Type] && w.Cols%8 == 0 {
 		t.dotsOf = d.kernels.dotsOf[w.Type]
 	}
 	if bias != nil {

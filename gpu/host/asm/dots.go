@@ -12,6 +12,7 @@ import (
 type format struct {
 	name         string
 	elems, bytes int
+	rows         int // of activations that a tile can have, for the number of registers
 	// block emits what is needed once a block, and returns what emits the decoding of its elements [8*group, 8*group+8).
 	block func(at Mem) func(group int) reg.VecVirtual
 }
@@ -28,13 +29,13 @@ func formats(c *constants) []format {
 		}
 	}
 	return []format{
-		{"F32", 8, 32, single(func(at Mem, v reg.VecVirtual) { VMOVUPS(at, v) })},
-		{"F16", 8, 16, single(func(at Mem, v reg.VecVirtual) { VCVTPH2PS(at, v) })},
-		{"BF16", 8, 16, single(func(at Mem, v reg.VecVirtual) {
+		{"F32", 8, 32, 3, single(func(at Mem, v reg.VecVirtual) { VMOVUPS(at, v) })},
+		{"F16", 8, 16, 3, single(func(at Mem, v reg.VecVirtual) { VCVTPH2PS(at, v) })},
+		{"BF16", 8, 16, 3, single(func(at Mem, v reg.VecVirtual) {
 			VPMOVZXWD(at, v)
 			VPSLLD(Imm(16), v, v)
 		})},
-		{"Q8_0", 32, 34, func(at Mem) func(int) reg.VecVirtual {
+		{"Q8_0", 32, 34, 3, func(at Mem) func(int) reg.VecVirtual {
 			scale := blockScale(at)
 			return func(group int) reg.VecVirtual {
 				v := YMM()
@@ -42,23 +43,21 @@ func formats(c *constants) []format {
 				return scaled(v, scale)
 			}
 		}},
-		{"Q4_0", 32, 18, func(at Mem) func(int) reg.VecVirtual {
+		{"Q4_0", 32, 18, 2, func(at Mem) func(int) reg.VecVirtual {
 			scale := blockScale(at)
-			quants := XMM()
+			lowScale := YMM()
+			VMULPS(c.two28th, scale, lowScale)
+			quants := [2]reg.VecVirtual{YMM(), YMM()}
 			return func(group int) reg.VecVirtual {
-				switch group { // element i is the low half of byte i, element i+16 the high one
-				case 0, 2:
-					VMOVDQU(at.Offset(2), quants)
-					if group == 2 {
-						VPSRLW(Imm(4), quants, quants)
-					}
-					VPAND(c.low4, quants, quants)
-					VPSUBB(c.eight, quants, quants)
-				default:
-					VPSRLDQ(Imm(8), quants, quants)
+				// Element i is the low half of byte i, element i+16 the high one, each 8 too large: flipping their highest bits makes them signed.
+				q, v := quants[group%2], YMM()
+				if group < 2 {
+					VPMOVSXBD(at.Offset(2+8*group), q)
+					VPXOR(c.signs4, q, q)
+					VPSLLD(Imm(28), q, v) // 2^28 times the element, which its scale makes good
+					return scaled(v, lowScale)
 				}
-				v := YMM()
-				VPMOVSXBD(quants, v)
+				VPSRAD(Imm(4), q, v)
 				return scaled(v, scale)
 			}
 		}},

@@ -19,8 +19,9 @@ func main() {
 	Constraint(buildtags.Term("amd64"))
 	c := newConstants()
 	for _, f := range formats(c) {
-		for _, shape := range [][2]int{{4, 3}, {4, 2}, {4, 1}, {1, 3}, {1, 2}, {1, 1}} {
-			dots(c, f, shape[0], shape[1])
+		for xs := 1; xs <= f.rows; xs++ {
+			dots(c, f, 4, xs)
+			dots(c, f, 1, xs)
 		}
 		if f.name != "F32" {
 			decode(f)
@@ -42,7 +43,7 @@ func main() {
 // constants are vectors in memory.
 type constants struct {
 	masks                        Mem // 8 lanes of ones, then 8 of zeros
-	low4, eight                  Mem // 16 bytes each
+	two28th, signs4              Mem // for Q4_0
 	one, negativeInfinity, signs Mem
 	expHigh, expLow, log2e       Mem
 	minusLn2High, minusLn2Low    Mem
@@ -60,9 +61,8 @@ func newConstants() *constants {
 		}
 		DATA(4*i, U32(v))
 	}
-	c.low4 = bytes16("avx2Low4", 15)
-	c.eight = bytes16("avx2Eight", 8)
 	float := func(name string, x float64) Mem { return lanes("avx2"+name, math.Float32bits(float32(x))) }
+	c.two28th, c.signs4 = float("Two28th", 0x1p-28), lanes("avx2Signs4", 0xffffff88)
 	c.one = float("One", 1)
 	c.signs = lanes("avx2Signs", 1<<31)
 	c.negativeInfinity = float("NegativeInfinity", math.Inf(-1))
@@ -84,14 +84,6 @@ func lanes(name string, bits uint32) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range 8 {
 		DATA(4*i, U32(bits))
-	}
-	return m
-}
-
-func bytes16(name string, b byte) Mem {
-	m := GLOBL(name, RODATA|NOPTR)
-	for i := range 16 {
-		DATA(i, U8(b))
 	}
 	return m
 }

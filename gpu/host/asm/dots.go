@@ -111,6 +111,12 @@ func dots(c *constants, f format, ws, xs int) {
 		}
 	}
 	w, x := rows("w", ws, pointer("rowBytes"), 1), rows("x", xs, pointer("n"), 4)
+	var next reg.Register // how far it is to the rows after these
+	prefetches := ws == 4 && f.name != "F32"
+	if prefetches {
+		next = pointer("rowBytes")
+		SHLQ(Imm(2), next)
+	}
 	left, at := pointer("n"), GP64() // at counts bytes of x
 	XORQ(at, at)
 	SHRQ(Imm(f.shift()), left)
@@ -135,6 +141,9 @@ func dots(c *constants, f format, ws, xs int) {
 		xAt = func(j, group int) Op { return loaded[[2]int{j, group}] }
 	}
 	for i := range ws {
+		if prefetches { // rows are short for a processor that has to guess what is read after them
+			PREFETCHT0(Mem{Base: w[i], Index: next, Scale: 1})
+		}
 		elements := f.block(wsAt(i))
 		for group := range f.elems / 8 {
 			v := elements(group)

@@ -48,7 +48,7 @@ type scene struct {
 
 func drawScene(t *rapid.T) *scene {
 	c := &scene{
-		layout: gpu.KVLayout{Layers: 2, KVHeads: rapid.IntRange(1, 3).Draw(t, "kvHeads"), HeadDim: 2 * rapid.IntRange(1, 10).Draw(t, "halfDim"),
+		layout: gpu.KVLayout{Layers: 2, KVHeads: rapid.IntRange(1, 3).Draw(t, "kvHeads"), HeadDim: rapid.SampledFrom([]int{2, 6, 8, 14, 16, 24, 40, 64, 72, 128}).Draw(t, "dim"),
 			PageSize: 16, Type: rapid.SampledFrom([]gpu.Type{gpu.F32, gpu.F16}).Draw(t, "kv")},
 		tokens: rapid.IntRange(1, 70).Draw(t, "tokens"),
 	}

@@ -65,6 +65,12 @@ func testMatMulOfARowDoesNotDependOnItsBatchOrTheThreads(t *testing.T, k *kernel
 		for threads := 2; threads <= 3; threads++ {
 			mustEqualBits(t, fmt.Sprintf("%d threads", threads), matMul(t, newDevice(t, k, threads), typ, x, rows, cols, data, outs, bias), want)
 		}
+		for from := 0; from < rows; { // few rows go another way than many
+			n := min(rapid.IntRange(1, 5).Draw(t, "batch"), rows-from)
+			got := matMul(t, newDevice(t, k, 2), typ, x[from*cols:(from+n)*cols], n, cols, data, outs, bias)
+			mustEqualBits(t, fmt.Sprintf("rows %d to %d alone", from, from+n), got, want[from*outs:(from+n)*outs])
+			from += n
+		}
 		r := rapid.IntRange(0, rows-1).Draw(t, "row")
 		alone := matMul(t, newDevice(t, k, 2), typ, x[r*cols:(r+1)*cols], 1, cols, data, outs, bias)
 		mustEqualBits(t, "row alone", alone, want[r*outs:(r+1)*outs])

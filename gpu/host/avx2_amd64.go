@@ -164,6 +164,46 @@ func asmDotsQ4_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32
 //go:noescape
 func asmDecodeQ4_0(dst *float32, src *byte, blocks int)
 
+// asmAddDots_1x1 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 1 and 1 rows.
+//
+//go:noescape
+func asmAddDots_1x1(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmAddDots_1x2 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 1 and 2 rows.
+//
+//go:noescape
+func asmAddDots_1x2(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmAddDots_1x3 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 1 and 3 rows.
+//
+//go:noescape
+func asmAddDots_1x3(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmSumLanes_1 adds up the lanes of 1 accumulators for each of n rows of out.
+//
+//go:noescape
+func asmSumLanes_1(out *float32, stride int, acc *float32, n int)
+
+// asmAddDots_4x1 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 4 and 1 rows.
+//
+//go:noescape
+func asmAddDots_4x1(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmAddDots_4x2 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 4 and 2 rows.
+//
+//go:noescape
+func asmAddDots_4x2(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmAddDots_4x3 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 4 and 3 rows.
+//
+//go:noescape
+func asmAddDots_4x3(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+
+// asmSumLanes_4 adds up the lanes of 4 accumulators for each of n rows of out.
+//
+//go:noescape
+func asmSumLanes_4(out *float32, stride int, acc *float32, n int)
+
 // asmEncodeHalf rounds blocks of 8 elements to the nearest half, ties to even.
 //
 //go:noescape

@@ -2840,6 +2840,471 @@ done:
 	VZEROUPPER
 	RET
 
+// func asmAddDots_1x1(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_1x1(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), AX
+	MOVQ    xStride+32(FP), CX
+	MOVQ    x+24(FP), CX
+	MOVQ    n+40(FP), DX
+	XORQ    BX, BX
+	SHRQ    $0x03, DX
+	JZ      tail
+
+loop:
+	VMOVUPS     (CX)(BX*1), Y1
+	VMOVUPS     (AX)(BX*1), Y2
+	VFMADD231PS Y1, Y2, Y0
+	ADDQ        $0x20, BX
+	DECQ        DX
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), DX
+	ANDQ        $0x07, DX
+	MOVQ        DX, SI
+	NEGQ        SI
+	LEAQ        avx2Masks<>+0(SB), DI
+	VMOVUPS     32(DI)(SI*4), Y1
+	TESTQ       DX, DX
+	JZ          reduce
+	VMASKMOVPS  (AX)(BX*1), Y1, Y2
+	VMASKMOVPS  (CX)(BX*1), Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmAddDots_1x2(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_1x2(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), AX
+	MOVQ    xStride+32(FP), CX
+	MOVQ    x+24(FP), DX
+	LEAQ    (DX)(CX*4), CX
+	MOVQ    n+40(FP), BX
+	XORQ    SI, SI
+	SHRQ    $0x03, BX
+	JZ      tail
+
+loop:
+	VMOVUPS     (DX)(SI*1), Y2
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (AX)(SI*1), Y4
+	VFMADD231PS Y2, Y4, Y0
+	VFMADD231PS Y3, Y4, Y1
+	ADDQ        $0x20, SI
+	DECQ        BX
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), BX
+	ANDQ        $0x07, BX
+	MOVQ        BX, DI
+	NEGQ        DI
+	LEAQ        avx2Masks<>+0(SB), R8
+	VMOVUPS     32(R8)(DI*4), Y2
+	TESTQ       BX, BX
+	JZ          reduce
+	VMASKMOVPS  (AX)(SI*1), Y2, Y3
+	VMASKMOVPS  (DX)(SI*1), Y2, Y4
+	VFMADD231PS Y4, Y3, Y0
+	VMASKMOVPS  (CX)(SI*1), Y2, Y2
+	VFMADD231PS Y2, Y3, Y1
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func asmAddDots_1x3(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_1x3(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), AX
+	MOVQ    xStride+32(FP), CX
+	MOVQ    x+24(FP), DX
+	LEAQ    (DX)(CX*4), BX
+	LEAQ    (BX)(CX*4), CX
+	MOVQ    n+40(FP), SI
+	XORQ    DI, DI
+	SHRQ    $0x03, SI
+	JZ      tail
+
+loop:
+	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (BX)(DI*1), Y4
+	VMOVUPS     (CX)(DI*1), Y5
+	VMOVUPS     (AX)(DI*1), Y6
+	VFMADD231PS Y3, Y6, Y0
+	VFMADD231PS Y4, Y6, Y1
+	VFMADD231PS Y5, Y6, Y2
+	ADDQ        $0x20, DI
+	DECQ        SI
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), SI
+	ANDQ        $0x07, SI
+	MOVQ        SI, R8
+	NEGQ        R8
+	LEAQ        avx2Masks<>+0(SB), R9
+	VMOVUPS     32(R9)(R8*4), Y3
+	TESTQ       SI, SI
+	JZ          reduce
+	VMASKMOVPS  (AX)(DI*1), Y3, Y4
+	VMASKMOVPS  (DX)(DI*1), Y3, Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMASKMOVPS  (BX)(DI*1), Y3, Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMASKMOVPS  (CX)(DI*1), Y3, Y3
+	VFMADD231PS Y3, Y4, Y2
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VZEROUPPER
+	RET
+
+// func asmSumLanes_1(out *float32, stride int, acc *float32, n int)
+// Requires: AVX
+TEXT ·asmSumLanes_1(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ acc+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, CX
+
+loop:
+	VMOVUPS      (DX), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDSS       X0, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x20, DX
+	ADDQ         CX, AX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func asmAddDots_4x1(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_4x1(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), CX
+	LEAQ    (CX)(AX*4), DX
+	LEAQ    (DX)(AX*4), BX
+	LEAQ    (BX)(AX*4), AX
+	MOVQ    xStride+32(FP), SI
+	MOVQ    x+24(FP), SI
+	MOVQ    n+40(FP), DI
+	XORQ    R8, R8
+	SHRQ    $0x03, DI
+	JZ      tail
+
+loop:
+	VMOVUPS     (SI)(R8*1), Y4
+	VMOVUPS     (CX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y0
+	VMOVUPS     (DX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y1
+	VMOVUPS     (BX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y2
+	VMOVUPS     (AX)(R8*1), Y5
+	VFMADD231PS Y4, Y5, Y3
+	ADDQ        $0x20, R8
+	DECQ        DI
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), DI
+	ANDQ        $0x07, DI
+	MOVQ        DI, R9
+	NEGQ        R9
+	LEAQ        avx2Masks<>+0(SB), R10
+	VMOVUPS     32(R10)(R9*4), Y4
+	TESTQ       DI, DI
+	JZ          reduce
+	VMASKMOVPS  (CX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMASKMOVPS  (DX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y1
+	VMASKMOVPS  (BX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y6
+	VFMADD231PS Y6, Y5, Y2
+	VMASKMOVPS  (AX)(R8*1), Y4, Y5
+	VMASKMOVPS  (SI)(R8*1), Y4, Y4
+	VFMADD231PS Y4, Y5, Y3
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func asmAddDots_4x2(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_4x2(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y2
+	VMOVUPS 64(AX), Y4
+	VMOVUPS 96(AX), Y6
+	VMOVUPS 128(AX), Y1
+	VMOVUPS 160(AX), Y3
+	VMOVUPS 192(AX), Y5
+	VMOVUPS 224(AX), Y7
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), CX
+	LEAQ    (CX)(AX*4), DX
+	LEAQ    (DX)(AX*4), BX
+	LEAQ    (BX)(AX*4), AX
+	MOVQ    xStride+32(FP), SI
+	MOVQ    x+24(FP), DI
+	LEAQ    (DI)(SI*4), SI
+	MOVQ    n+40(FP), R8
+	XORQ    R9, R9
+	SHRQ    $0x03, R8
+	JZ      tail
+
+loop:
+	VMOVUPS     (DI)(R9*1), Y8
+	VMOVUPS     (SI)(R9*1), Y9
+	VMOVUPS     (CX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y0
+	VFMADD231PS Y9, Y10, Y1
+	VMOVUPS     (DX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y2
+	VFMADD231PS Y9, Y10, Y3
+	VMOVUPS     (BX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y4
+	VFMADD231PS Y9, Y10, Y5
+	VMOVUPS     (AX)(R9*1), Y10
+	VFMADD231PS Y8, Y10, Y6
+	VFMADD231PS Y9, Y10, Y7
+	ADDQ        $0x20, R9
+	DECQ        R8
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), R8
+	ANDQ        $0x07, R8
+	MOVQ        R8, R10
+	NEGQ        R10
+	LEAQ        avx2Masks<>+0(SB), R11
+	VMOVUPS     32(R11)(R10*4), Y8
+	TESTQ       R8, R8
+	JZ          reduce
+	VMASKMOVPS  (CX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y0
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  (DX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y2
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y3
+	VMASKMOVPS  (BX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y4
+	VMASKMOVPS  (SI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y5
+	VMASKMOVPS  (AX)(R9*1), Y8, Y9
+	VMASKMOVPS  (DI)(R9*1), Y8, Y10
+	VFMADD231PS Y10, Y9, Y6
+	VMASKMOVPS  (SI)(R9*1), Y8, Y8
+	VFMADD231PS Y8, Y9, Y7
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y6, 96(AX)
+	VMOVUPS Y1, 128(AX)
+	VMOVUPS Y3, 160(AX)
+	VMOVUPS Y5, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func asmAddDots_4x3(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
+// Requires: AVX, FMA3
+TEXT ·asmAddDots_4x3(SB), NOSPLIT, $0-48
+	MOVQ    acc+0(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y3
+	VMOVUPS 64(AX), Y6
+	VMOVUPS 96(AX), Y9
+	VMOVUPS 128(AX), Y1
+	VMOVUPS 160(AX), Y4
+	VMOVUPS 192(AX), Y7
+	VMOVUPS 224(AX), Y10
+	VMOVUPS 256(AX), Y2
+	VMOVUPS 288(AX), Y5
+	VMOVUPS 320(AX), Y8
+	VMOVUPS 352(AX), Y11
+	MOVQ    wStride+16(FP), AX
+	MOVQ    w+8(FP), CX
+	LEAQ    (CX)(AX*4), DX
+	LEAQ    (DX)(AX*4), BX
+	LEAQ    (BX)(AX*4), AX
+	MOVQ    xStride+32(FP), SI
+	MOVQ    x+24(FP), DI
+	LEAQ    (DI)(SI*4), R8
+	LEAQ    (R8)(SI*4), SI
+	MOVQ    n+40(FP), R9
+	XORQ    R10, R10
+	SHRQ    $0x03, R9
+	JZ      tail
+
+loop:
+	VMOVUPS     (DI)(R10*1), Y12
+	VMOVUPS     (R8)(R10*1), Y13
+	VMOVUPS     (SI)(R10*1), Y14
+	VMOVUPS     (CX)(R10*1), Y15
+	VFMADD231PS Y12, Y15, Y0
+	VFMADD231PS Y13, Y15, Y1
+	VFMADD231PS Y14, Y15, Y2
+	VMOVUPS     (DX)(R10*1), Y15
+	VFMADD231PS Y12, Y15, Y3
+	VFMADD231PS Y13, Y15, Y4
+	VFMADD231PS Y14, Y15, Y5
+	VMOVUPS     (BX)(R10*1), Y15
+	VFMADD231PS Y12, Y15, Y6
+	VFMADD231PS Y13, Y15, Y7
+	VFMADD231PS Y14, Y15, Y8
+	VMOVUPS     (AX)(R10*1), Y15
+	VFMADD231PS Y12, Y15, Y9
+	VFMADD231PS Y13, Y15, Y10
+	VFMADD231PS Y14, Y15, Y11
+	ADDQ        $0x20, R10
+	DECQ        R9
+	JNZ         loop
+
+tail:
+	MOVQ        n+40(FP), R9
+	ANDQ        $0x07, R9
+	MOVQ        R9, R11
+	NEGQ        R11
+	LEAQ        avx2Masks<>+0(SB), R12
+	VMOVUPS     32(R12)(R11*4), Y12
+	TESTQ       R9, R9
+	JZ          reduce
+	VMASKMOVPS  (CX)(R10*1), Y12, Y13
+	VMASKMOVPS  (DI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y0
+	VMASKMOVPS  (R8)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y1
+	VMASKMOVPS  (SI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y2
+	VMASKMOVPS  (DX)(R10*1), Y12, Y13
+	VMASKMOVPS  (DI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y3
+	VMASKMOVPS  (R8)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y4
+	VMASKMOVPS  (SI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y5
+	VMASKMOVPS  (BX)(R10*1), Y12, Y13
+	VMASKMOVPS  (DI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y6
+	VMASKMOVPS  (R8)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y7
+	VMASKMOVPS  (SI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y8
+	VMASKMOVPS  (AX)(R10*1), Y12, Y13
+	VMASKMOVPS  (DI)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y9
+	VMASKMOVPS  (R8)(R10*1), Y12, Y14
+	VFMADD231PS Y14, Y13, Y10
+	VMASKMOVPS  (SI)(R10*1), Y12, Y12
+	VFMADD231PS Y12, Y13, Y11
+
+reduce:
+	MOVQ    acc+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y3, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y9, 96(AX)
+	VMOVUPS Y1, 128(AX)
+	VMOVUPS Y4, 160(AX)
+	VMOVUPS Y7, 192(AX)
+	VMOVUPS Y10, 224(AX)
+	VMOVUPS Y2, 256(AX)
+	VMOVUPS Y5, 288(AX)
+	VMOVUPS Y8, 320(AX)
+	VMOVUPS Y11, 352(AX)
+	VZEROUPPER
+	RET
+
+// func asmSumLanes_4(out *float32, stride int, acc *float32, n int)
+// Requires: AVX
+TEXT ·asmSumLanes_4(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ acc+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, CX
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      64(DX), Y2
+	VMOVUPS      96(DX), Y3
+	VPERM2F128   $0x20, Y1, Y0, Y4
+	VPERM2F128   $0x31, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y0
+	VPERM2F128   $0x20, Y3, Y2, Y1
+	VPERM2F128   $0x31, Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y2, Y0, Y1
+	VUNPCKHPS    Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERMILPD    $0x05, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPS    X1, X0, X1
+	VMOVUPS      X1, (AX)
+	ADDQ         $0x80, DX
+	ADDQ         CX, AX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 // func asmEncodeHalf(dst *byte, src *float32, blocks int)
 // Requires: AVX, F16C
 TEXT ·asmEncodeHalf(SB), NOSPLIT, $0-24

@@ -61,6 +61,11 @@ func testKernelsStayWithinTheirArguments(t *testing.T, k *kernels) {
 			if k.dotsOf[typ] != nil && n%8 == 0 {
 				k.dotsOf[typ](f.floats(s, rows*ws), ws, encoded, x, n)
 			}
+			if k.addDots != nil {
+				acc := f.floats(s, 8*rows*ws)
+				k.addDots(acc, strided{w, ws, n}, strided{x, rows, n}, n)
+				k.sumLanes(f.floats(s, rows*ws), ws, acc, ws, rows)
+			}
 			half := f.bytes(2 * ws * n)
 			k.toHalf(half, w)
 			k.fromHalf(w, half)

@@ -25,6 +25,8 @@ type Device struct {
 // scratch is memory that one worker uses within a block.
 type scratch struct {
 	weights []float32 // decoded rows of a weight
+	rows    []float32 // rows of activations of a product in parts
+	lanes   []float32 // sums in progress of a product in parts
 	kv      []float32 // decoded keys or values of a page
 	queries []float32 // queries of a block of attention
 	scores  []float32 // their scores

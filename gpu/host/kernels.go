@@ -34,6 +34,12 @@ type kernels struct {
 	dotsOf map[gpu.Type]func(out []float32, stride int, w []byte, x []float32, n int)
 	// fewRows is up to how many rows of activations dotsOf is faster than decoding weights first.
 	fewRows map[gpu.Type]int
+	// addDots and sumLanes are dots of long rows in parts, with the same bits as dots: addDots takes n more columns into acc, which holds 8 floats for each row of w and
+	// row of x, zero at first; sumLanes sets out[j*stride+i] from them. Columns before the last part are a multiple of 8. A set may lack both.
+	addDots  func(acc []float32, w, x strided, n int)
+	sumLanes func(out []float32, stride int, acc []float32, ws, xs int)
+	// partsFrom is from how many activations on products go in parts.
+	partsFrom int
 	// mix does (row j of out) += p[j*stride]*(row 0 of v) + p[j*stride+1]*(row 1 of v) + ..., adding the rows in this order. Rows of out and v have n elements.
 	mix func(out, p []float32, stride int, v []float32, n int)
 	// mixHalf is mix of rows in half precision, with the same bits as mix of the decoded rows. n is a multiple of 8. A set may lack it.
@@ -48,6 +54,12 @@ type kernels struct {
 	add func(x, y []float32)
 	// swiglu does gate = silu(gate) * up.
 	swiglu func(gate, up []float32)
+}
+
+// strided is a number of rows, whose first elements are stride elements apart.
+type strided struct {
+	data         []float32
+	rows, stride int
 }
 
 // kernelSets are the sets that this machine can run, the best first.

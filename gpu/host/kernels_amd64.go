@@ -31,9 +31,12 @@ func avx2Kernels() *kernels {
 			gpu.Q8_0: func(dst []float32, src []byte) { avx2DecodeBlocks(asmDecodeQ8_0, dst, src, 34) },
 			gpu.Q4_0: func(dst []float32, src []byte) { avx2DecodeBlocks(asmDecodeQ4_0, dst, src, 18) },
 		},
-		fromHalf: avx2DecodeHalf,
-		toHalf:   avx2EncodeHalf,
-		dots:     avx2Dots(),
+		fromHalf:  avx2DecodeHalf,
+		toHalf:    avx2EncodeHalf,
+		dots:      avx2Dots(),
+		addDots:   avx2AddDots,
+		sumLanes:  avx2SumLanes,
+		partsFrom: 3 << 19, // 6 MiB
 		dotsOf: map[gpu.Type]func([]float32, int, []byte, []float32, int){
 			gpu.F16: dotTiles{1, 2, [4]dotTile{1: asmDotsF16_4x1, 2: asmDotsF16_4x2, 3: asmDotsF16_4x3},
 				[4]dotTile{1: asmDotsF16_1x1, 2: asmDotsF16_1x2, 3: asmDotsF16_1x3}}.dots,
@@ -78,13 +81,58 @@ func (t dotTiles) dots(out []float32, stride int, w []byte, x []float32, n int) 
 			tiles, height = &t.one, 1
 		}
 		for j := 0; j < xs; {
-			width := min(3, xs-j)
-			if xs-j == 4 || tiles[width] == nil { // two tiles of 2 are faster than 3 and 1
+			width := tileWidth(xs - j)
+			if tiles[width] == nil {
 				width = 2
 			}
 			tiles[width](&out[j*stride+i], stride, &w[i*rowBytes], rowBytes, &x[j*n], n)
 			j += width
 		}
+		i += height
+	}
+}
+
+// tileWidth is the number of rows that the next tile takes of those left.
+func tileWidth(left int) int {
+	if left == 4 {
+		return 2 // two tiles of 2 are faster than 3 and 1
+	}
+	return min(3, left)
+}
+
+// avx2AddDots keeps the accumulators of 4 rows of w beside each other for each row of x, and so on for the next 4 rows of w.
+func avx2AddDots(acc []float32, w, x strided, n int) {
+	four := [4]func(acc *float32, w *float32, wStride int, x *float32, xStride int, n int){1: asmAddDots_4x1, 2: asmAddDots_4x2, 3: asmAddDots_4x3}
+	one := [4]func(acc *float32, w *float32, wStride int, x *float32, xStride int, n int){1: asmAddDots_1x1, 2: asmAddDots_1x2, 3: asmAddDots_1x3}
+	if w.rows == 0 || x.rows == 0 || n == 0 {
+		return
+	}
+	_, _, _ = acc[8*w.rows*x.rows-1], w.data[(w.rows-1)*w.stride+n-1], x.data[(x.rows-1)*x.stride+n-1]
+	for i := 0; i < w.rows; {
+		tiles, height := &four, 4
+		if w.rows-i < 4 {
+			tiles, height = &one, 1
+		}
+		for j := 0; j < x.rows; {
+			width := tileWidth(x.rows - j)
+			tiles[width](&acc[8*(i*x.rows+j*height)], &w.data[i*w.stride], w.stride, &x.data[j*x.stride], x.stride, n)
+			j += width
+		}
+		i += height
+	}
+}
+
+func avx2SumLanes(out []float32, stride int, acc []float32, ws, xs int) {
+	if ws == 0 || xs == 0 {
+		return
+	}
+	_, _ = out[(xs-1)*stride+ws-1], acc[8*ws*xs-1]
+	for i := 0; i < ws; {
+		sum, height := asmSumLanes_4, 4
+		if ws-i < 4 {
+			sum, height = asmSumLanes_1, 1
+		}
+		sum(&out[i], stride, &acc[8*i*xs], xs)
 		i += height
 	}
 }

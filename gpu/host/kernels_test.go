@@ -227,6 +227,17 @@ func testDotsIsADotForEachPairOfRows(t *testing.T, k *kernels) {
 			k.dotsOf[typ](got, stride, encoded, x, n)
 			mustEqualBits(t, "dots of encoded rows", got, want)
 		}
+		if k.addDots != nil && ws > 0 && xs > 0 {
+			acc := make([]float32, 8*ws*xs)
+			for from := 0; from < n; {
+				part := min(8*rapid.IntRange(1, 5).Draw(t, "part"), n-from)
+				k.addDots(acc, strided{w[from:], ws, n}, strided{x[from:], xs, n}, part)
+				from += part
+			}
+			got = append([]float32(nil), untouched...)
+			k.sumLanes(got, stride, acc, ws, xs)
+			mustEqualBits(t, "dots in parts", got, want)
+		}
 	})
 }
 

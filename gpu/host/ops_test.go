@@ -77,6 +77,36 @@ func testMatMulOfARowDoesNotDependOnItsBatchOrTheThreads(t *testing.T, k *kernel
 	})
 }
 
+func TestMatMulInPartsIsThatOfWholeRows(t *testing.T) {
+	forEachSet(t, testMatMulInPartsIsThatOfWholeRows)
+}
+
+func testMatMulInPartsIsThatOfWholeRows(t *testing.T, k *kernels) {
+	if k.addDots == nil {
+		t.Skip("this set knows no parts")
+	}
+	inParts := *k
+	inParts.partsFrom = 0
+	for _, typ := range []gpu.Type{gpu.F32, gpu.F16, gpu.BF16, gpu.Q8_0, gpu.Q4_0} {
+		for _, c := range []struct{ rows, cols, outs, threads int }{
+			{partRows + 5, 2*partCols + 32, partBlockRows + 7, 1},
+			{2 * partRows, partCols, 3 * partBlockRows, 2},
+			{20, 96, 2*partBlockRows + 1, 2},
+		} {
+			s := &source{uint64(c.rows)}
+			x, data, bias := s.floats(c.rows*c.cols), s.encoded(typ, c.outs*c.cols), s.floats(c.outs)
+			want := matMul(t, newDevice(t, k, 1), typ, x, c.rows, c.cols, data, c.outs, bias)
+			got := matMul(t, newDevice(t, &inParts, c.threads), typ, x, c.rows, c.cols, data, c.outs, bias)
+			mustEqualBits(t, fmt.Sprintf("%v %+v", typ, c), got, want)
+		}
+	}
+	const odd = partCols + 3 // columns that fill no vector
+	s := &source{1}
+	x, data := s.floats(20*odd), s.encoded(gpu.F32, partBlockRows*odd)
+	mustEqualBits(t, "odd columns", matMul(t, newDevice(t, &inParts, 1), gpu.F32, x, 20, odd, data, partBlockRows, nil),
+		matMul(t, newDevice(t, k, 1), gpu.F32, x, 20, odd, data, partBlockRows, nil))
+}
+
 func TestMatMulGoesThroughLongRowsInChunks(t *testing.T) {
 	forEachSet(t, testMatMulGoesThroughLongRowsInChunks)
 }

@@ -104,19 +104,86 @@ func decode(f format) {
 func dots(c *constants, f format, ws, xs int) {
 	function(fmt.Sprintf("asmDots%s_%dx%d", f.name, ws, xs), "func(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)",
 		fmt.Sprintf("multiplies rows of w, which are rowBytes apart, with rows of x: %d and %d rows of n elements%s.", ws, xs, f.condition()))
-	acc := make([][]reg.VecVirtual, ws)
-	for i := range acc {
-		for range xs {
-			acc[i] = append(acc[i], zeroed())
-		}
-	}
+	acc := accumulators(ws, xs, zeroed)
 	w, x := rows("w", ws, pointer("rowBytes"), 1), rows("x", xs, pointer("n"), 4)
-	var next reg.Register // how far it is to the rows after these
-	prefetches := ws == 4 && f.name != "F32"
-	if prefetches {
+	var next reg.Register
+	if ws == 4 && f.name != "F32" {
 		next = pointer("rowBytes")
 		SHLQ(Imm(2), next)
 	}
+	multiply(c, f, acc, w, x, next)
+	out, stride := pointer("out"), pointer("stride")
+	SHLQ(Imm(2), stride)
+	for j := range xs {
+		store(acc, j, out)
+		if j < xs-1 {
+			ADDQ(stride, out)
+		}
+	}
+	end()
+}
+
+// addDots emits a part of dots of float32: it takes the accumulators from memory and puts them back, those of a row of x beside each other. sumLanes ends the sums.
+func addDots(c *constants, ws, xs int) {
+	function(fmt.Sprintf("asmAddDots_%dx%d", ws, xs), "func(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)",
+		fmt.Sprintf("multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: %d and %d rows.", ws, xs))
+	at := pointer("acc")
+	acc := accumulators(ws, xs, YMM)
+	each := func(do func(v reg.VecVirtual, m Mem)) {
+		for j := range xs {
+			for i := range ws {
+				do(acc[i][j], Mem{Base: at, Disp: 32 * (j*ws + i)})
+			}
+		}
+	}
+	each(func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
+	multiply(c, formats(c)[0], acc, rows("w", ws, pointer("wStride"), 4), rows("x", xs, pointer("xStride"), 4), nil)
+	at = pointer("acc")
+	each(func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) })
+	end()
+}
+
+// sumLanes emits the end of the sums of ws rows of w and any number of rows of x.
+func sumLanes(ws int) {
+	function(fmt.Sprintf("asmSumLanes_%d", ws), "func(out *float32, stride int, acc *float32, n int)",
+		fmt.Sprintf("adds up the lanes of %d accumulators for each of n rows of out.", ws))
+	out, stride, at, n := pointer("out"), pointer("stride"), pointer("acc"), pointer("n")
+	SHLQ(Imm(2), stride)
+	Label("loop")
+	acc := accumulators(ws, 1, YMM)
+	for i := range ws {
+		VMOVUPS(Mem{Base: at, Disp: 32 * i}, acc[i][0])
+	}
+	store(acc, 0, out)
+	ADDQ(Imm(uint64(32*ws)), at)
+	ADDQ(stride, out)
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	end()
+}
+
+func accumulators(ws, xs int, one func() reg.VecVirtual) [][]reg.VecVirtual {
+	acc := make([][]reg.VecVirtual, ws)
+	for i := range acc {
+		for range xs {
+			acc[i] = append(acc[i], one())
+		}
+	}
+	return acc
+}
+
+// store writes the sums of row j of x to out.
+func store(acc [][]reg.VecVirtual, j int, out reg.Register) {
+	if len(acc) == 4 {
+		VMOVUPS(reduce4(acc[0][j], acc[1][j], acc[2][j], acc[3][j]), Mem{Base: out})
+	} else {
+		VMOVSS(reduce(acc[0][j]), Mem{Base: out})
+	}
+}
+
+// multiply emits the sums of products of n elements of the rows of w, in format f, and of x. next is nil, or how far it is to the rows of w after these.
+func multiply(c *constants, f format, acc [][]reg.VecVirtual, w, x []reg.Register, next reg.Register) {
+	ws, xs := len(w), len(x)
 	left, at := pointer("n"), GP64() // at counts bytes of x
 	XORQ(at, at)
 	SHRQ(Imm(f.shift()), left)
@@ -141,7 +208,7 @@ func dots(c *constants, f format, ws, xs int) {
 		xAt = func(j, group int) Op { return loaded[[2]int{j, group}] }
 	}
 	for i := range ws {
-		if prefetches { // rows are short for a processor that has to guess what is read after them
+		if next != nil { // rows are short for a processor that has to guess what is read after them
 			PREFETCHT0(Mem{Base: w[i], Index: next, Scale: 1})
 		}
 		elements := f.block(wsAt(i))
@@ -177,19 +244,6 @@ func dots(c *constants, f format, ws, xs int) {
 		}
 		Label("reduce")
 	}
-	out, stride := pointer("out"), pointer("stride")
-	SHLQ(Imm(2), stride)
-	for j := range xs {
-		if ws == 4 {
-			VMOVUPS(reduce4(acc[0][j], acc[1][j], acc[2][j], acc[3][j]), Mem{Base: out})
-		} else {
-			VMOVSS(reduce(acc[0][j]), Mem{Base: out})
-		}
-		if j < xs-1 {
-			ADDQ(stride, out)
-		}
-	}
-	end()
 }
 
 func (f format) condition() string {

@@ -27,6 +27,12 @@ func main() {
 			decode(f)
 		}
 	}
+	for _, ws := range []int{1, 4} {
+		for xs := 1; xs <= 3; xs++ {
+			addDots(c, ws, xs)
+		}
+		sumLanes(ws)
+	}
 	encodeHalf()
 	for _, f := range formats(c)[:2] {
 		for _, shape := range [][2]int{{3, 4}, {2, 4}, {1, 8}, {1, 4}, {1, 1}} {

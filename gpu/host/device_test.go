@@ -105,7 +105,7 @@ func testSlabRefusesOtherTypes(t *testing.T, k *kernels) {
 }
 
 func TestSizesThatNoIntHoldsAreRefused(t *testing.T) {
-	d := newDevice(t, 1)
+	d := newDevice(t, goKernels(), 1)
 	const wraps = 1 << 32 // wraps * wraps is 0 to the processor
 	for _, c := range [][2]int{{wraps, wraps}, {wraps, wraps / 4}, {-1, 4}, {4, -1}, {-1, -1}} {
 		if _, err := d.NewMatrix(c[0], c[1]); err == nil || !strings.Contains(err.Error(), "bytes") {
@@ -126,7 +126,7 @@ func TestSizesThatNoIntHoldsAreRefused(t *testing.T) {
 }
 
 func TestASlabThatCannotBeHadLeavesNothingBehind(t *testing.T) {
-	d := newDevice(t, 1)
+	d := newDevice(t, goKernels(), 1)
 	huge := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 1 << 38, PageSize: 16, Type: gpu.F16}
 	const tries, pages = 128, 1 << 16 // 4 MiB of headers each
 	before := mappedBytes(t)

@@ -159,7 +159,7 @@ func TestShutdown(t *testing.T) {
 
 	e = open(t, Config{})
 	wg.Go(func() {
-		for range e.Generate(context.Background(), Request{Tokens: tokenIDs(1, 10), IgnoreEOS: true}) {
+		for range e.Generate(context.Background(), Request{Tokens: tokenIDs(1, 10), IgnoreEOS: true, N: 64}) {
 		}
 	})
 	for e.node.Ready() == nil && counter(t, e, "kvasir_prompt_tokens_total") == 0 {
@@ -167,7 +167,7 @@ func TestShutdown(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if err := e.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "1 sequences") {
+	if err := e.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "sequences had not ended") {
 		t.Errorf("a shutdown that cuts off: %v", err)
 	}
 	wg.Wait()

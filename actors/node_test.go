@@ -272,7 +272,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 // Choices of one request, cancelled one by one: each ends once, the others go on.
 func TestCancelOfOneChoice(t *testing.T) {
 	l := newLab(t, nil)
-	s, err := l.Submit(Spec{Tenant: "default", Prompt: prompt(5, 50), Choices: 3, MaxTokens: 40})
+	s, err := l.Submit(Spec{Tenant: "default", Prompt: prompt(5, 50), Choices: 3, MaxTokens: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestCancelOfOneChoice(t *testing.T) {
 	if want := []sched.End{sched.EndLength, sched.EndCancelled, sched.EndLength}; !slices.Equal(ends, want) {
 		t.Errorf("ends %v, want %v", ends, want)
 	}
-	if counts[0] != 40 || counts[2] != 40 || counts[1] < 5 || counts[1] >= 40 {
+	if counts[0] != 500 || counts[2] != 500 || counts[1] < 5 || counts[1] >= 500 {
 		t.Errorf("tokens %v", counts)
 	}
 	l.home()

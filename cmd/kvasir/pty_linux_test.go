@@ -41,7 +41,7 @@ func startChat(t *testing.T, cache string, args ...string) *terminal {
 
 	c := term.command
 	c.Stdin, c.Stdout, c.Stderr = term.screen, term.screen, term.screen
-	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "TERM=xterm")
+	c.Env = append(c.Env, "XDG_CACHE_HOME="+cache, "TERM=xterm")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ FROM    ?= 1048576
 WORLDS  ?= large
 STATES  ?= 5000000
 
-.PHONY: all build test race soak fuzz lint bench check-spin check-protocol mutants soak-sim clean
+.PHONY: all build test race invariants soak soak-sim fuzz lint bench check-protocol check-spin mutants clean
 
 all: lint test
 
@@ -20,6 +20,11 @@ test:
 
 race:
 	$(GO) test -race -timeout 40m ./...
+
+# Freed pages poisoned with NaN, the ledger's invariants verified after every event.
+invariants:
+	$(GO) test -tags invariants -timeout 20m ./actors ./gpu/host
+	$(GO) test -tags invariants -timeout 20m -run 'ManyClients|Close|Chat|Stop' .
 
 # 64 clients of four tenants that cancel at random, for SOAK.
 soak:

@@ -48,6 +48,9 @@ type Config struct {
 	Progress func(done, total int64)
 }
 
+// maxBatchedTokens bounds a step: the activations of a batch are allocated when the model is loaded.
+const maxBatchedTokens = 1 << 17
+
 // withDefaults fills in what does not depend on the model, and refuses what cannot be.
 func (c Config) withDefaults() (Config, error) {
 	positive := func(name string, v *int, def int) error {
@@ -77,6 +80,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxNumBatchedTokens < c.MaxNumSeqs {
 		return c, fmt.Errorf("kvasir: MaxNumBatchedTokens is %d and MaxNumSeqs %d; a step must have room for one token of each sequence", c.MaxNumBatchedTokens, c.MaxNumSeqs)
+	}
+	if c.MaxNumBatchedTokens > maxBatchedTokens {
+		return c, fmt.Errorf("kvasir: MaxNumBatchedTokens is %d; it must be at most %d", c.MaxNumBatchedTokens, maxBatchedTokens)
 	}
 	if _, err := parseKVType(c.KVCacheDType); err != nil {
 		return c, err

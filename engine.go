@@ -177,9 +177,9 @@ func (e *Engine) start() error {
 	if err != nil {
 		return err
 	}
-	e.log.Info("ready", zap.String("model", e.info.Name), zap.String("arch", e.model.Config().Arch), zap.Int("max_model_len", p.maxModelLen),
+	e.log.Debug("ready", zap.String("model", e.info.Name), zap.String("arch", e.model.Config().Arch), zap.Int("max_model_len", p.maxModelLen),
 		zap.Int("pool_tokens", p.tokens(layout)), zap.Int("pages", p.pages), zap.Int("page_size", layout.PageSize),
-		zap.Int64("kv_mib", int64(p.pages)*int64(layout.PageBytes())>>20), zap.Int64("weights_mib", e.model.WeightBytes()>>20))
+		zap.Int64("kv_bytes", int64(p.pages)*int64(layout.PageBytes())), zap.Int64("weights_bytes", e.model.WeightBytes()))
 	return nil
 }
 

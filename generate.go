@@ -15,21 +15,19 @@ import (
 	"github.com/kvasir-engine/kvasir/sched"
 )
 
-const maxChoices = 128
-
 // Generate answers req as a stream of tokens. Breaking out of the loop, or the end of ctx, cancels the request. An error is the last element: a
 // *Rejection if the request never began (then nothing came before it), or why it could not be finished. Without an error, each choice ends with a Token that
 // has Finish set.
 func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
-		spec, err := e.prepare(&req)
+		spec, err := e.prepare(ctx, &req)
 		if err != nil {
 			yield(Token{}, err)
 			return
 		}
 		stream, err := e.node.Submit(spec)
 		if err != nil {
-			yield(Token{}, err)
+			yield(Token{}, inWordsOf(&req, err))
 			return
 		}
 		defer stream.CancelAll()
@@ -56,7 +54,7 @@ func (e *Engine) Generate(ctx context.Context, req Request) iter.Seq2[Token, err
 			}
 			t, show := w.write(ev, stream.Cached())
 			if t.Finish == FinishStop && ev.End == 0 {
-				stream.Cancel(ev.Choice)
+				stream.Stop(ev.Choice)
 			}
 			if show && !yield(t, nil) {
 				return
@@ -149,7 +147,7 @@ func (w *writer) finish(t *Token, why FinishReason, cached int) {
 }
 
 // prepare checks a request and turns its text into token ids.
-func (e *Engine) prepare(req *Request) (spec actors.Spec, err error) {
+func (e *Engine) prepare(ctx context.Context, req *Request) (spec actors.Spec, err error) {
 	if err := e.validate(req); err != nil {
 		return spec, err
 	}
@@ -157,7 +155,7 @@ func (e *Engine) prepare(req *Request) (spec actors.Spec, err error) {
 	if spec.Tenant == "" {
 		spec.Tenant = "default"
 	}
-	if spec.Prompt, err = e.prompt(req); err != nil {
+	if spec.Prompt, err = e.prompt(ctx, req); err != nil {
 		return spec, err
 	}
 	spec.StopTokens = slices.Clone(req.StopTokens)
@@ -185,8 +183,8 @@ func (e *Engine) validate(req *Request) error {
 		return request.Invalid("prompt", "Only one of messages, prompt and tokens may be given.")
 	case req.MaxTokens < 0:
 		return request.Invalid("max_tokens", "max_tokens is %d; it must be at least 1, or left out.", req.MaxTokens)
-	case req.N < 0 || req.N > maxChoices:
-		return request.Invalid("n", "n is %d; it must be 1 to %d.", req.N, maxChoices)
+	case req.N < 0 || req.N > request.MaxChoices:
+		return request.Invalid("n", "n is %d; it must be 1 to %d.", req.N, request.MaxChoices)
 	}
 	for i, id := range req.StopTokens {
 		if id < 0 || int(id) >= vocab {
@@ -203,10 +201,10 @@ func (e *Engine) validate(req *Request) error {
 }
 
 // prompt returns the request's prompt as token ids.
-func (e *Engine) prompt(req *Request) ([]int32, error) {
+func (e *Engine) prompt(ctx context.Context, req *Request) ([]int32, error) {
 	switch {
 	case req.Messages != nil:
-		return e.conversation(req.Messages)
+		return e.conversation(ctx, req.Messages)
 	case req.Tokens != nil:
 		for i, id := range req.Tokens {
 			if id < 0 || int(id) >= e.info.VocabSize {
@@ -225,11 +223,11 @@ func (e *Engine) prompt(req *Request) ([]int32, error) {
 
 // conversation renders messages through the chat template and tokenises the result. Special tokens are recognised in the template's own text only: a
 // message that spells "<|im_end|>" says these characters, and cannot end its turn.
-func (e *Engine) conversation(messages []Message) ([]int32, error) {
+func (e *Engine) conversation(ctx context.Context, messages []Message) ([]int32, error) {
 	if len(messages) == 0 {
 		return nil, request.Invalid("messages", "messages is empty; at least one message is needed.")
 	}
-	parts, err := e.tmpl.RenderParts(messages, true)
+	parts, err := e.tmpl.RenderParts(ctx, messages, true)
 	if err != nil {
 		return nil, err
 	}

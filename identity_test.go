@@ -10,6 +10,8 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/kvasir-engine/kvasir/gpu/host"
 )
 
 // situation is one way in which the same request may come to be computed.
@@ -182,12 +184,25 @@ func counter(t *testing.T, e *Engine, name string) float64 {
 // Greedy output, and every logit behind it, is the same to the last bit whatever the request is batched with, however its prompt is cut into chunks, whether its
 // beginning came from the prefix cache, whether it lost its pages on the way, however large the pages are, and whatever the number of threads.
 func TestGreedyOutputIsBitIdentical(t *testing.T) {
+	testIdentity(t, situations(raceEnabled))
+}
+
+// The same holds for the kernels in plain Go, which are what runs where there is no assembly for the processor.
+func TestGreedyOutputIsBitIdenticalInPlainGo(t *testing.T) {
+	if raceEnabled {
+		t.Skip("plain Go kernels under the race detector take minutes, and their rows and threads are tested in gpu/host")
+	}
+	t.Setenv(host.KernelsVariable, "generic")
+	testIdentity(t, situations(true))
+}
+
+func testIdentity(t *testing.T, table []situation) {
 	subject := Request{Tokens: tokenIDs(1, subjectPrompt), MaxTokens: subjectAnswer, IgnoreEOS: true, Sampling: Sampling{Logprobs: true, TopLogprobs: 5}}
 	want := ask(t, open(t, Config{Threads: 1, DisablePrefixCache: true}), subject)
 	if len(want.ids) != subjectAnswer {
 		t.Fatalf("the reference has %d tokens", len(want.ids))
 	}
-	for _, s := range situations(raceEnabled) {
+	for _, s := range table {
 		t.Run(s.String(), func(t *testing.T) {
 			cfg := Config{Threads: s.threads, PageSize: s.pageSize, MaxPrefillChunk: s.chunk}
 			var got answer

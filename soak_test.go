@@ -104,13 +104,17 @@ func TestManyClientsWithCancels(t *testing.T) {
 	}
 }
 
-// stream asks and listens; every other time it goes away at a random moment. ended says that the stream came to its one end: a finish reason, then [DONE].
+// stream asks and listens; every other time it goes away at a random moment, or after a few chunks. ended says that the stream came to its one end: a finish reason, then [DONE].
 func stream(t *testing.T, client *http.Client, url, key, prompt string, r *rand.Rand) (text string, ended bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if r.IntN(2) == 0 {
-		timer := time.AfterFunc(time.Duration(r.IntN(300))*time.Millisecond, cancel)
+	leaveAfter := -1 // chunks
+	switch r.IntN(4) {
+	case 0: // maybe before the first token
+		timer := time.AfterFunc(time.Duration(r.IntN(20_000))*time.Microsecond, cancel)
 		defer timer.Stop()
+	case 1:
+		leaveAfter = r.IntN(12)
 	}
 	body, _ := json.Marshal(map[string]any{"messages": []map[string]string{{"role": "user", "content": prompt}}, "temperature": 0, "stream": true})
 	req, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/chat/completions", strings.NewReader(string(body)))
@@ -132,7 +136,7 @@ func stream(t *testing.T, client *http.Client, url, key, prompt string, r *rand.
 		return "", false
 	}
 	finished, done := 0, 0
-	for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+	for chunks, sc := 0, bufio.NewScanner(resp.Body); sc.Scan(); {
 		data, ok := strings.CutPrefix(sc.Text(), "data: ")
 		switch {
 		case !ok:
@@ -140,6 +144,9 @@ func stream(t *testing.T, client *http.Client, url, key, prompt string, r *rand.
 			t.Errorf("%q after the end", data)
 		case data == "[DONE]":
 			done++
+		case chunks == leaveAfter:
+			cancel()
+			return text, false
 		default:
 			var chunk struct {
 				Error   any
@@ -152,6 +159,7 @@ func stream(t *testing.T, client *http.Client, url, key, prompt string, r *rand.
 				t.Errorf("%v: %s", err, data)
 				continue
 			}
+			chunks++
 			text += chunk.Choices[0].Delta.Content
 			if chunk.Choices[0].FinishReason != nil {
 				finished++

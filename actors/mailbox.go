@@ -6,7 +6,7 @@ import "github.com/asynkron/protoactor-go/actor"
 type refusable interface{ refuse() }
 
 // bounded is an unbounded mailbox that refuses refusable messages once limit user messages wait. Messages between the actors of a node are not
-// refusable: the protocols bound them (one batch, one allotment, one match outstanding).
+// refusable: the protocols bound them (one batch, one allotment, one match outstanding). Nor are cancels, of which a stream sends few, or the questions of metrics.
 //
 // The library's own bounded mailbox blocks its sender and deadlocks on itself.
 type bounded struct {

@@ -20,6 +20,7 @@ type submit struct {
 
 // refuse answers a submit that found the scheduler's mailbox full.
 func (m *submit) refuse() {
+	m.stream.node.metrics.rejected(m.spec.Choices)
 	m.stream.node.endStream(m.stream, &request.Rejection{Limit: request.LimitQueue, Have: mailboxLimit + 1, Max: mailboxLimit,
 		Why: "The server is busy: too many requests arrive at once. Try again later."})
 }
@@ -62,23 +63,25 @@ func (s *stepDone) cause(seq page.Seq) error {
 
 // To the runner.
 
-// begin makes a sequence known before the first batch that names it.
+// begin makes the sequences of an admitted request known before the first batch that names one of them.
 type begin struct {
-	seq    page.Seq
-	spec   Spec
-	choice int
+	seqs []page.Seq
+	spec Spec
 }
 
-// forget ends what begin began.
+// forget ends what begin began, for one sequence.
 type forget struct{ seq page.Seq }
 
 // run is a batch; the runner owns it until it has answered with stepDone.
 type run struct{ batch *sched.Batch }
 
-// verify asks for the bytes of pages to be hashed; answered to the pool by an EvVerified of the same job.
+// verify asks for the bytes of pages to be hashed; answered to the pool by an EvVerified of the same job. The runner takes it in pieces between steps: done of the checks
+// have been made, bad are those that failed.
 type verify struct {
 	job    uint64
 	checks []kvpool.Check
+	done   int
+	bad    []int
 }
 
 // scrub asks for a page to be zeroed; answered by an EvScrubbed.

@@ -2,7 +2,7 @@ package actors
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,8 +15,7 @@ type metrics struct {
 	ttft, itl, e2e, step, stepTokens prometheus.Histogram
 	prompt, generated, preemptions   prometheus.Counter
 	checkFailures, outcomes          *prometheus.CounterVec
-	snapshot                         *snapshot
-	all                              []prometheus.Collector
+	all, registered                  []prometheus.Collector
 }
 
 func newMetrics(labels prometheus.Labels) *metrics {
@@ -53,33 +52,40 @@ func newMetrics(labels prometheus.Labels) *metrics {
 	return m
 }
 
+// rejected counts the choices of a request that was refused.
+func (m *metrics) rejected(choices int) {
+	m.outcomes.WithLabelValues("rejected").Add(float64(choices))
+}
+
+// register adds all metrics to r, or none.
 func (m *metrics) register(r prometheus.Registerer, n *Node) error {
-	m.snapshot = newSnapshot(n)
-	m.all = append(m.all, m.snapshot)
 	if r == nil {
 		return nil
 	}
-	var errs []error
-	for _, c := range m.all {
-		errs = append(errs, r.Register(c))
+	for i, c := range append(m.all, newSnapshot(n)) {
+		if err := r.Register(c); err != nil {
+			for _, mine := range m.registered {
+				r.Unregister(mine)
+			}
+			m.registered = nil
+			return fmt.Errorf("register metric %d: %w", i, err)
+		}
+		m.registered = append(m.registered, c)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (m *metrics) unregister(r prometheus.Registerer) {
-	if r == nil {
-		return
-	}
-	for _, c := range m.all {
+	for _, c := range m.registered {
 		r.Unregister(c)
 	}
 }
 
 // snapshot asks the pool and the scheduler for their counts when metrics are scraped, so that counting costs nothing in between.
 type snapshot struct {
-	node                                              *Node
-	running, waiting, usage, pages, size, stale, hits *prometheus.Desc
-	lookups, evictions, quarantined                   *prometheus.Desc
+	node                                                   *Node
+	running, waiting, usage, pages, size, stale, why, hits *prometheus.Desc
+	lookups, evictions, quarantined, quarantine            *prometheus.Desc
 }
 
 func newSnapshot(n *Node) *snapshot {
@@ -92,16 +98,18 @@ func newSnapshot(n *Node) *snapshot {
 		usage:       desc("kv_cache_usage_ratio", "Part of the pages that sequences use (0 to 1)."),
 		pages:       desc("kv_pages", "Pages by state; cached ones are read by the prefix index alone.", "state"),
 		size:        desc("kv_page_tokens", "Token slots of a page."),
-		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing.", "kind", "reason"),
+		stale:       desc("kv_stale_messages_total", "Messages about pages that matched nothing and changed nothing, by kind.", "kind"),
+		why:         desc("kv_stale_reasons_total", "The same messages, by why they matched nothing.", "reason"),
 		lookups:     desc("prefix_cache_queries_total", "Pages looked up in the prefix index."),
 		hits:        desc("prefix_cache_hits_total", "Pages found in the prefix index."),
 		evictions:   desc("prefix_cache_evictions_total", "Pages evicted from the prefix index."),
+		quarantine:  desc("kv_quarantine_seconds", "How long there has been a page in quarantine without a break. Minutes are an alarm."),
 		quarantined: desc("kv_quarantined_pages_total", "Pages put into quarantine."),
 	}
 }
 
 func (s *snapshot) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined} {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined, s.quarantine} {
 		ch <- d
 	}
 }
@@ -134,11 +142,19 @@ func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
 	counter(s.hits, r.Stats.HitPages)
 	counter(s.evictions, r.Stats.Evicted)
 	counter(s.quarantined, r.Stats.Bad)
+	gauge(s.quarantine, r.Quarantine.Seconds())
+	reasons := make([]uint64, len(r.Stats.Stale[0]))
 	for kind := range r.Stats.Stale {
+		total := uint64(0)
 		for reason, n := range r.Stats.Stale[kind] {
-			if n > 0 {
-				counter(s.stale, n, kvpool.EventKind(kind).String(), kvpool.Reason(reason).String())
-			}
+			total += n
+			reasons[reason] += n
+		}
+		counter(s.stale, total, kvpool.EventKind(kind).String())
+	}
+	for reason, n := range reasons {
+		if reason > 0 { // 0 is no reason
+			counter(s.why, n, kvpool.Reason(reason).String())
 		}
 	}
 }

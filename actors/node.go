@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/model"
-	"github.com/kvasir-engine/kvasir/model/sample"
 	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
@@ -25,7 +25,8 @@ import (
 const (
 	mailboxLimit   = 4096        // submits that may wait for the scheduler's attention
 	patrolInterval = time.Second // how often idle cached pages are checked ...
-	patrolPages    = 16          // ... and how many at a time
+	patrolBytes    = 4 << 20     // ... and how much at a time: a few tenths of a thousandth of the time
+	verifyBytes    = 4 << 20     // how much of a check is done between two steps
 
 	// The library bounds the logging of dead letters by this time, and keeps a goroutine as long after one, which should not outlive a closed node much.
 	deadLetterInterval = 50 * time.Millisecond
@@ -48,6 +49,8 @@ type Config struct {
 
 	// receive lets tests of this package see and change messages on their way into an actor.
 	receive func(role string) []actor.ReceiverMiddleware
+	// verifyBudget is how many bytes of a check are hashed between two steps. 0: verifyBytes.
+	verifyBudget int
 }
 
 // Node is one incarnation of one node: its actors, its pages and the streams it answers on. All methods may be called from any goroutine.
@@ -86,10 +89,13 @@ func Start(cfg Config) (*Node, error) {
 	if n.log == nil {
 		n.log = zap.NewNop()
 	}
+	if n.cfg.verifyBudget == 0 {
+		n.cfg.verifyBudget = verifyBytes
+	}
 	if n.incarnation, err = newIncarnation(); err != nil {
 		return nil, err
 	}
-	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub})
+	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub || invariants})
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +103,13 @@ func Start(cfg Config) (*Node, error) {
 	if n.slab, err = n.dev.NewSlab(n.layout, cfg.Sched.TotalPages); err != nil {
 		return nil, fmt.Errorf("actors: allocate %d pages of %d bytes: %w", cfg.Sched.TotalPages, n.layout.PageBytes(), err)
 	}
-	if err := n.metrics.register(cfg.Registerer, n); err != nil {
-		return nil, fmt.Errorf("actors: %w", err)
-	}
 	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)),
 		actor.WithDeadLetterThrottleInterval(deadLetterInterval))
 	n.spawn(core, ledger)
 	go n.patrol()
+	if err := n.metrics.register(cfg.Registerer, n); err != nil { // last: from now on they are asked
+		return nil, errors.Join(fmt.Errorf("actors: %w", err), n.Close())
+	}
 	return n, nil
 }
 
@@ -206,12 +212,17 @@ func (n *Node) Ready() error {
 	return n.registry.closed
 }
 
-// Drain refuses new requests and waits until those it has are answered, or ctx ends; it reports how many were left.
+// Drain refuses new requests and waits until those it has are answered, or ctx ends; it reports how many were left. The error says why they were not answered.
 func (n *Node) Drain(ctx context.Context) (left int, err error) {
 	n.registry.close(&request.Rejection{Limit: request.LimitClosing, Why: "The server is shutting down."})
 	select {
 	case <-n.registry.idle:
-		return 0, nil
+		select {
+		case <-n.failed:
+			return 0, n.failure // they ended, but not with an answer
+		default:
+			return 0, nil
+		}
 	case <-ctx.Done():
 		if left := n.registry.live(); left > 0 {
 			return left, ctx.Err()
@@ -240,39 +251,34 @@ func (n *Node) Close() error {
 
 // Spec is a request as the node runs it: token ids, and everything about text already done.
 type Spec struct {
-	Tenant     string
-	Domain     string // cache domain; empty: the tenant
+	Tenant     string // its cache domain too
 	Prompt     []int32
 	Choices    int // at least 1
 	MaxTokens  int // 0: until the context is full
 	StopTokens []int32
 	Sampling   request.Sampling
 	Seed       uint64
-
-	samplers []*sample.Sampler // one a choice, the runner's from begin on
 }
 
-func (s *Spec) domain() string {
-	if s.Domain != "" {
-		return s.Domain
-	}
-	return s.Tenant
+// ask is what admission needs to know.
+func (s *Spec) ask(seqs []page.Seq) sched.Ask {
+	return sched.Ask{Seqs: seqs, Tenant: s.Tenant, PromptLen: len(s.Prompt), MaxTokens: s.MaxTokens, StopTokens: s.StopTokens}
 }
 
-// Submit hands a request to the scheduler. The stream hears of a rejection as its first and only event.
+// Submit hands a request to the scheduler. A request that can never be served is refused here, before anything is made for it; the stream of one that cannot be served
+// now hears of the rejection as its first and only event.
+//
+// Preconditions: sample.Validate(spec.Sampling) is nil, and the prompt's tokens are within the vocabulary.
 func (n *Node) Submit(spec Spec) (*Stream, error) {
-	spec.samplers = make([]*sample.Sampler, spec.Choices)
-	for i := range spec.samplers {
-		var err error
-		if spec.samplers[i], err = sample.New(spec.Sampling, n.model.Config().Vocab, i, spec.Seed, spec.Prompt); err != nil {
-			return nil, err
-		}
+	if _, refused := sched.Admit(n.cfg.Sched, 0, spec.ask(make([]page.Seq, spec.Choices))); refused != nil {
+		n.metrics.rejected(spec.Choices)
+		return nil, refused
 	}
 	s, err := n.registry.open(n, spec.Choices)
 	if err != nil {
+		n.metrics.rejected(spec.Choices)
 		return nil, err
 	}
-	s.domain = spec.domain()
 	n.tell(n.scheduler, &submit{spec: spec, stream: s})
 	return s, nil
 }
@@ -323,7 +329,7 @@ func (n *Node) patrol() {
 	for {
 		select {
 		case <-t.C:
-			n.tellPool(kvpool.Event{Kind: kvpool.EvPatrol, N: patrolPages})
+			n.tellPool(kvpool.Event{Kind: kvpool.EvPatrol, N: max(1, patrolBytes/n.layout.PageBytes())})
 		case <-n.failed:
 			return
 		case <-n.patrolDone:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
@@ -271,7 +272,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 // Choices of one request, cancelled one by one: each ends once, the others go on.
 func TestCancelOfOneChoice(t *testing.T) {
 	l := newLab(t, nil)
-	s, err := l.Submit(Spec{Tenant: "default", Prompt: prompt(5, 50), Choices: 3, MaxTokens: 40})
+	s, err := l.Submit(Spec{Tenant: "default", Prompt: prompt(5, 50), Choices: 3, MaxTokens: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +300,85 @@ func TestCancelOfOneChoice(t *testing.T) {
 	if want := []sched.End{sched.EndLength, sched.EndCancelled, sched.EndLength}; !slices.Equal(ends, want) {
 		t.Errorf("ends %v, want %v", ends, want)
 	}
-	if counts[0] != 40 || counts[2] != 40 || counts[1] < 5 || counts[1] >= 40 {
+	if counts[0] != 500 || counts[2] != 500 || counts[1] < 5 || counts[1] >= 500 {
 		t.Errorf("tokens %v", counts)
 	}
 	l.home()
+}
+
+// A request that can never be served is refused before anything is made for it: no actor hears of it, however long it is.
+func TestWhatNeverFitsReachesNoActor(t *testing.T) {
+	var heard atomic.Int32
+	l := newLab(t, func(_ string, m any) any {
+		if _, ok := m.(*submit); ok {
+			heard.Add(1)
+		}
+		return m
+	})
+	var refused *request.Rejection
+	_, err := l.Submit(Spec{Tenant: "default", Prompt: make([]int32, 1<<20), Choices: 128, Sampling: request.Sampling{RepetitionPenalty: 2}})
+	if !errors.As(err, &refused) || refused.Limit != request.LimitContext || refused.Have < 1<<20 || refused.Max != 1024 {
+		t.Errorf("%v", err)
+	}
+	l.home()
+	if heard.Load() != 0 || l.registry.live() != 0 {
+		t.Errorf("%d messages, %d streams", heard.Load(), l.registry.live())
+	}
+	if n := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues("rejected")); n != 128 {
+		t.Errorf("%v choices counted as rejected", n)
+	}
+}
+
+// The end of ctx ends a stream, also one whose reader is behind.
+func TestContextEndsAStreamThatHasMoreToRead(t *testing.T) {
+	l := newLab(t, nil)
+	s := l.submit(prompt(1, 20), 30)
+	for {
+		s.mu.Lock()
+		open := s.open
+		s.mu.Unlock()
+		if open == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok, err := s.Next(ctx); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v %v", ok, err)
+	}
+}
+
+// A node whose metrics cannot be registered does not start, and leaves the registry as it was.
+func TestMetricsThatClash(t *testing.T) {
+	r := prometheus.NewRegistry()
+	withRegistry := func(c *Config) { c.Registerer = r }
+	l := newLab(t, nil, withRegistry)
+	if _, err := Start(l.cfg); err == nil {
+		t.Fatal("two nodes share their metrics")
+	}
+	if got, err := r.Gather(); err != nil || len(got) < 10 {
+		t.Errorf("%d metrics after that: %v", len(got), err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if got, err := r.Gather(); err != nil || len(got) != 0 {
+		t.Errorf("%d metrics after Close: %v", len(got), err)
+	}
+	newLab(t, nil, withRegistry)
+}
+
+// Draining a node that fails meanwhile does not say that every request was answered.
+func TestDrainTellsOfAFailure(t *testing.T) {
+	l := newLab(t, func(role string, m any) any {
+		if r, ok := m.(*run); ok && role == "runner" && r.batch.Step > 3 {
+			panic("a bug of ours")
+		}
+		return m
+	})
+	l.submit(prompt(1, 40), 900)
+	if _, err := l.Drain(context.Background()); !errors.Is(err, request.ErrEngineFailed) {
+		t.Errorf("drain: %v", err)
+	}
 }

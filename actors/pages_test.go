@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -188,6 +189,31 @@ func TestAnAlteredCachedPageIsRefused(t *testing.T) {
 	if got, _, err := l.collect(s); err != nil || !slices.Equal(got, want) || s.Cached() != 64 {
 		t.Errorf("the third request: %v, cached %d\n got %v\nwant %v", err, s.Cached(), got, want)
 	}
+}
+
+// A long prefix is checked in pieces, with steps of others in between; the verdict is the same.
+func TestALongCheckIsTakenInPieces(t *testing.T) {
+	var pieces atomic.Int32
+	var l *lab
+	l = newLab(t, func(role string, m any) any {
+		if _, ok := m.(*verify); ok && role == "runner" {
+			pieces.Add(1)
+		}
+		return m
+	}, func(c *Config) { c.verifyBudget = 2 * c.Layout.PageBytes() })
+	p := prompt(3, 100)
+	want, _, err := l.collect(l.submit(p, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.submit(p, 8)
+	if got, _, err := l.collect(s); err != nil || !slices.Equal(got, want) || s.Cached() != 96 {
+		t.Errorf("%v, cached %d\n got %v\nwant %v", err, s.Cached(), got, want)
+	}
+	if n := pieces.Load(); n != 3 {
+		t.Errorf("6 pages were checked in %d pieces, want 3", n)
+	}
+	l.home()
 }
 
 // The slow patrol finds an altered idle page before any request asks for it.

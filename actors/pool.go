@@ -2,6 +2,7 @@ package actors
 
 import (
 	"slices"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -13,13 +14,16 @@ type poolActor struct {
 	node *Node
 	core *kvpool.Ledger
 	fx   []kvpool.Effect
+
+	quarantined time.Time // since when there has been a page in quarantine without a break; zero: there is none
 }
 
 // PoolReport is a snapshot of the ledger. Broken is an invariant that does not hold, nil otherwise.
 type PoolReport struct {
-	Counts kvpool.Counts
-	Stats  kvpool.Stats
-	Broken error
+	Counts     kvpool.Counts
+	Stats      kvpool.Stats
+	Quarantine time.Duration // how long there has been a page in quarantine without a break
+	Broken     error
 }
 
 func (a *poolActor) Receive(ctx actor.Context) {
@@ -27,15 +31,34 @@ func (a *poolActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *kvpool.Event:
 		a.fx = a.core.Step(*m, a.fx[:0])
+		if invariants {
+			if err := a.core.Check(); err != nil {
+				panic(err)
+			}
+		}
+		a.watchQuarantine()
 		for _, fx := range a.fx {
 			a.perform(fx)
 		}
 	case poolReport:
 		r := PoolReport{Counts: a.core.Counts(), Stats: a.core.Stats()}
+		if !a.quarantined.IsZero() {
+			r.Quarantine = time.Since(a.quarantined)
+		}
 		if m.check {
 			r.Broken = a.core.Check()
 		}
 		m.reply <- r
+	}
+}
+
+// watchQuarantine notes when the quarantine was last empty. No timer frees a page; how long one has waited is told, and an alarm.
+func (a *poolActor) watchQuarantine() {
+	switch waits := a.core.Counts().Quarantined > 0; {
+	case !waits:
+		a.quarantined = time.Time{}
+	case a.quarantined.IsZero():
+		a.quarantined = time.Now()
 	}
 }
 
@@ -48,7 +71,7 @@ func (a *poolActor) perform(fx kvpool.Effect) {
 	case kvpool.FxMatched:
 		n.tell(n.scheduler, &matched{fx.Seq, slices.Clone(fx.Refs)})
 	case kvpool.FxVerify:
-		n.tell(n.runner, &verify{fx.Job, slices.Clone(fx.Checks)})
+		n.tell(n.runner, &verify{job: fx.Job, checks: slices.Clone(fx.Checks)})
 	case kvpool.FxScrub:
 		n.tell(n.runner, scrub{fx.Ref})
 	case kvpool.FxFailed:

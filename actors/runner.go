@@ -57,7 +57,7 @@ func (r *runner) Receive(ctx actor.Context) {
 	case *run:
 		r.node.tell(r.node.scheduler, r.step(m.batch))
 	case *verify:
-		r.node.tellPool(kvpool.Event{Kind: kvpool.EvVerified, Job: m.job, Bad: r.verify(m.checks)})
+		r.verify(m)
 	case scrub:
 		r.node.dev.Scrub(r.node.slab, m.ref.Page)
 		r.node.tellPool(kvpool.Event{Kind: kvpool.EvScrubbed, Ref: m.ref})
@@ -65,10 +65,18 @@ func (r *runner) Receive(ctx actor.Context) {
 }
 
 func (r *runner) begin(m *begin) {
-	t := newTrail(r.node.chain(m.spec.domain()), r.node.layout.PageSize)
-	t.add(m.spec.Prompt...)
-	r.seqs[m.seq] = &runSeq{seq: m.seq, domain: r.node.domain(m.spec.domain()), trail: t,
-		tokens: append(make([]int32, 0, len(m.spec.Prompt)+64), m.spec.Prompt...), sampler: m.spec.samplers[m.choice]}
+	t := newTrail(r.node.chain(m.spec.Tenant), r.node.layout.PageSize, m.spec.Prompt)
+	for i, q := range m.seqs {
+		if i > 0 {
+			t = t.clone()
+		}
+		sampler, err := sample.New(m.spec.Sampling, r.node.model.Config().Vocab, i, m.spec.Seed, m.spec.Prompt)
+		if err != nil {
+			panic(fmt.Errorf("actors: Submit let pass what cannot be sampled: %w", err))
+		}
+		r.seqs[q] = &runSeq{seq: q, domain: r.node.domain(m.spec.Tenant), trail: t, sampler: sampler,
+			tokens: append(make([]int32, 0, len(m.spec.Prompt)+64), m.spec.Prompt...)}
+	}
 }
 
 // step checks, computes, seals and samples one batch.
@@ -247,18 +255,24 @@ func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
 	}
 }
 
-// verify hashes the bytes of pages that are about to gain a reader, or that the patrol looks at, and returns the indexes of those whose header or checksum differs.
-func (r *runner) verify(checks []kvpool.Check) []int {
-	var bad []int
-	for i, c := range checks {
+// verify hashes the bytes of pages that are about to gain a reader, or that the patrol looks at. What is more than the budget is left for after the messages that wait, so
+// that a long prefix does not keep everybody else from their tokens.
+func (r *runner) verify(m *verify) {
+	for budget := r.node.cfg.verifyBudget; m.done < len(m.checks) && budget > 0; m.done++ {
+		c := m.checks[m.done]
+		budget -= r.node.layout.PageBytes()
 		want := kvpool.HeaderSealed(c.Ref.Generation, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum)
 		got := r.node.dev.ReadHeader(r.node.slab, c.Ref.Page)
 		if got == want && r.node.dev.Checksum(r.node.slab, c.Ref.Page) == c.Checksum {
 			continue
 		}
-		bad = append(bad, i)
+		m.bad = append(m.bad, m.done)
 		r.node.metrics.checkFailures.WithLabelValues("bytes").Inc()
 		r.node.log.Error("a cached page does not hold what was sealed in it; it is taken out of use", zapRef(c.Ref))
 	}
-	return bad
+	if m.done < len(m.checks) {
+		r.node.tell(r.node.runner, m)
+		return
+	}
+	r.node.tellPool(kvpool.Event{Kind: kvpool.EvVerified, Job: m.job, Bad: m.bad})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/model/sample"
-	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
 
@@ -24,9 +23,11 @@ type schedulerActor struct {
 }
 
 type schedSeq struct {
-	stream *Stream
-	choice int
-	trail  *trail
+	stream  *Stream
+	choice  int
+	trail   *trail
+	domain  page.Domain
+	matched bool // once: what a preempted sequence finds again are its own pages
 }
 
 func (a *schedulerActor) Receive(ctx actor.Context) {
@@ -37,7 +38,8 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 	case cancel:
 		a.step(sched.Event{Kind: sched.EvCancel, Seq: m.seq})
 	case *matched:
-		if q, ok := a.seqs[m.seq]; ok {
+		if q, ok := a.seqs[m.seq]; ok && !q.matched {
+			q.matched = true
 			q.stream.setCached(q.choice, len(m.refs)*a.node.layout.PageSize)
 		}
 		a.step(sched.Event{Kind: sched.EvMatched, Seq: m.seq, Refs: m.refs})
@@ -61,37 +63,34 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 	}
 }
 
-// submit makes the sequences' trails and hands the request to the core.
+// submit hands a request to the core. Whatever costs time in proportion to the prompt is done only for one that was admitted.
 func (a *schedulerActor) submit(m *submit) {
-	for i, q := range m.stream.seqs {
-		t := newTrail(a.node.chain(m.spec.domain()), a.node.layout.PageSize)
-		t.add(m.spec.Prompt...)
-		a.seqs[q] = &schedSeq{stream: m.stream, choice: i, trail: t}
-	}
-	ask := sched.Ask{Seqs: m.stream.seqs, Tenant: m.spec.Tenant, PromptLen: len(m.spec.Prompt),
-		MaxTokens: m.spec.MaxTokens, StopTokens: m.spec.StopTokens}
-	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: ask}, a.fx[:0])
+	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs)}, a.fx[:0])
 	for _, fx := range a.fx {
 		switch fx.Kind {
 		case sched.FxAdmitted:
-			a.node.metrics.prompt.Add(float64(len(m.spec.Prompt)))
-			for i, q := range m.stream.seqs {
-				a.node.tell(a.node.runner, &begin{seq: q, spec: m.spec, choice: i})
-			}
+			a.admit(m)
 		case sched.FxRejected:
-			a.reject(m.stream, fx.Rejection)
+			a.node.metrics.rejected(m.spec.Choices)
+			a.node.endStream(m.stream, fx.Rejection) // no page, no message to the runner (I12)
 		default:
 			a.perform(fx)
 		}
 	}
 }
 
-// reject tells a stream that it was never admitted. Nothing else is done for it: no page, no message to the runner (I12).
-func (a *schedulerActor) reject(s *Stream, why *request.Rejection) {
-	for _, q := range s.seqs {
-		delete(a.seqs, q)
+// admit makes an admitted request's sequences known here and to the runner.
+func (a *schedulerActor) admit(m *submit) {
+	n := a.node
+	n.metrics.prompt.Add(float64(len(m.spec.Prompt)))
+	t := newTrail(n.chain(m.spec.Tenant), n.layout.PageSize, m.spec.Prompt)
+	for i, q := range m.stream.seqs {
+		if i > 0 {
+			t = t.clone()
+		}
+		a.seqs[q] = &schedSeq{stream: m.stream, choice: i, trail: t, domain: n.domain(m.spec.Tenant)}
 	}
-	a.node.endStream(s, why)
+	n.tell(n.runner, &begin{seqs: m.stream.seqs, spec: m.spec})
 }
 
 func (a *schedulerActor) step(ev sched.Event) {
@@ -106,7 +105,7 @@ func (a *schedulerActor) perform(fx sched.Effect) {
 	switch fx.Kind {
 	case sched.FxMatch:
 		q := a.seqs[fx.Seq]
-		n.tellPool(kvpool.Event{Kind: kvpool.EvMatch, Seq: fx.Seq, Domain: n.domain(q.stream.domain), Hashes: q.trail.prefix(fx.Known)})
+		n.tellPool(kvpool.Event{Kind: kvpool.EvMatch, Seq: fx.Seq, Domain: q.domain, Hashes: q.trail.prefix(fx.Known)})
 	case sched.FxAllot:
 		n.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: fx.N})
 	case sched.FxReturn:

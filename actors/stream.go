@@ -23,14 +23,14 @@ type Event struct {
 // A Stream carries the answer to one request from the scheduler to whoever asked. The scheduler never waits for its reader: what is not
 // read yet is kept, and admission bounds it by the request's own max_tokens.
 type Stream struct {
-	node   *Node
-	seqs   []page.Seq
-	domain string
+	node *Node
+	seqs []page.Seq
 
 	mu      sync.Mutex
 	queue   []Event
 	open    int // choices that have not ended
 	ended   []bool
+	stopped []bool        // by Stop
 	wake    chan struct{} // capacity 1
 	cached  int
 	started time.Time
@@ -38,13 +38,16 @@ type Stream struct {
 }
 
 func newStream(n *Node, seqs []page.Seq) *Stream {
-	return &Stream{node: n, seqs: seqs, open: len(seqs), ended: make([]bool, len(seqs)), wake: make(chan struct{}, 1),
+	return &Stream{node: n, seqs: seqs, open: len(seqs), ended: make([]bool, len(seqs)), stopped: make([]bool, len(seqs)), wake: make(chan struct{}, 1),
 		started: time.Now(), last: make([]time.Time, len(seqs))}
 }
 
-// Next waits for the next event. ok is false once every choice has ended and all is read, or with an error when ctx ends.
+// Next waits for the next event. ok is false once every choice has ended and all is read, or with an error when ctx has ended, also if there is more to read.
 func (s *Stream) Next(ctx context.Context) (ev Event, ok bool, err error) {
 	for {
+		if err := ctx.Err(); err != nil {
+			return Event{}, false, err
+		}
 		s.mu.Lock()
 		if len(s.queue) > 0 {
 			ev = s.queue[0]
@@ -68,6 +71,14 @@ func (s *Stream) Next(ctx context.Context) (ev Event, ok bool, err error) {
 // Cancel says that a choice is not wanted any more. It ends with EndCancelled unless it has ended already.
 func (s *Stream) Cancel(choice int) {
 	s.node.tell(s.node.scheduler, cancel{s.seqs[choice]})
+}
+
+// Stop is Cancel where the choice has come to its end as far as its reader is concerned: at a stop string, which the node does not know of.
+func (s *Stream) Stop(choice int) {
+	s.mu.Lock()
+	s.stopped[choice] = true
+	s.mu.Unlock()
+	s.Cancel(choice)
 }
 
 // CancelAll cancels every choice.
@@ -109,7 +120,11 @@ func (s *Stream) finish(choice int, end sched.End, err error, m *metrics) bool {
 	}
 	s.ended[choice] = true
 	s.open--
-	m.outcomes.WithLabelValues(outcome(end, err)).Inc()
+	if label := outcome(end, err); label == "cancelled" && s.stopped[choice] {
+		m.outcomes.WithLabelValues("stop").Inc()
+	} else if label != "rejected" { // those are counted where they are refused
+		m.outcomes.WithLabelValues(label).Inc()
+	}
 	if s.open == 0 {
 		m.e2e.Observe(time.Since(s.started).Seconds())
 	}

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"slices"
+
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
@@ -13,8 +15,15 @@ type trail struct {
 	hashes   []page.Hash // hashes[i] is the hash up to the start of page i, which is the end of page i-1
 }
 
-func newTrail(chain *kvpool.Chain, pageSize int) *trail {
-	return &trail{chain: chain, pageSize: pageSize, hashes: []page.Hash{chain.Sum()}}
+func newTrail(chain *kvpool.Chain, pageSize int, tokens []int32) *trail {
+	t := &trail{chain: chain, pageSize: pageSize, hashes: append(make([]page.Hash, 0, len(tokens)/pageSize+4), chain.Sum())}
+	t.add(tokens...)
+	return t
+}
+
+// clone is for another choice over the same prompt.
+func (t *trail) clone() *trail {
+	return &trail{chain: t.chain.Clone(), pageSize: t.pageSize, hashes: slices.Clone(t.hashes)}
 }
 
 // add makes tokens known, in order.

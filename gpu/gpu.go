@@ -124,7 +124,7 @@ type HeaderCheck struct {
 type Device interface {
 	// Name says which device this is ("cpu").
 	Name() string
-	// KernelSet names the kernels in use ("go"). Nodes with one kernel set agree bit for bit.
+	// KernelSet names the kernels in use ("avx2", "generic"). Nodes with one kernel set agree bit for bit.
 	KernelSet() string
 	// Close ends the device's threads. Buffers are freed by their owners before.
 	Close() error
@@ -155,7 +155,8 @@ type Device interface {
 	Gather(out, x Matrix, rows []int32)
 	// RopeStore turns q [rows, heads*dim] in place, turns k [rows, kvHeads*dim], and writes k and v into the pages of layer at each row's position.
 	RopeStore(q, k, v Matrix, r Rope, s *Slab, layer int, rows []Row, t Tables)
-	// Attention sets out to softmax(q*K^T*scale)*V over the positions 0..Pos of each row, read through the page tables; heads share KV heads in groups.
+	// Attention sets out to softmax(q*K^T*scale)*V over the positions 0..Pos of each row, read through the page tables; heads share KV heads in groups. The rows
+	// may be any of those stored, in any order.
 	Attention(out, q Matrix, s *Slab, layer int, rows []Row, t Tables, scale float32)
 
 	// CheckHeaders appends to bad the indexes of the checks whose header differs.

@@ -3,6 +3,7 @@ package kvpool
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -59,6 +60,15 @@ func (c *Chain) Add(tokens []int32) {
 
 // Sum is the hash of all tokens added so far. More may be added afterwards.
 func (c *Chain) Sum() page.Hash { return page.Hash(c.h.Sum(c.buf[:0])[:16]) }
+
+// Clone returns a chain that goes on from here by itself.
+func (c *Chain) Clone() *Chain {
+	h, err := c.h.(hash.Cloner).Clone()
+	if err != nil {
+		panic(fmt.Sprintf("kvpool: clone SHA-256: %v", err)) // the standard library's never fails
+	}
+	return &Chain{h: h, n: c.n}
+}
 
 // Len is the number of tokens added so far.
 func (c *Chain) Len() int { return c.n }

@@ -222,7 +222,21 @@ func goldenFiles(t *testing.T) (all []*golden) {
 	return all
 }
 
+// forEachKernelSet runs a test with each kernel set of this machine's processor.
+func forEachKernelSet(t *testing.T, test func(t *testing.T)) {
+	for _, name := range host.KernelSets() {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(host.KernelsVariable, name)
+			test(t)
+		})
+	}
+}
+
 func TestLogitsAreThoseOfTheReference(t *testing.T) {
+	forEachKernelSet(t, testLogitsAreThoseOfTheReference)
+}
+
+func testLogitsAreThoseOfTheReference(t *testing.T) {
 	for _, g := range goldenFiles(t) {
 		t.Run(g.name, func(t *testing.T) {
 			m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), 2, Options{})
@@ -242,6 +256,10 @@ func TestLogitsAreThoseOfTheReference(t *testing.T) {
 }
 
 func TestGreedyContinuationIsThatOfTheReference(t *testing.T) {
+	forEachKernelSet(t, testGreedyContinuationIsThatOfTheReference)
+}
+
+func testGreedyContinuationIsThatOfTheReference(t *testing.T) {
 	for _, g := range goldenFiles(t) {
 		t.Run(g.name, func(t *testing.T) {
 			m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), 1, Options{})
@@ -256,6 +274,10 @@ func TestGreedyContinuationIsThatOfTheReference(t *testing.T) {
 }
 
 func TestChunksPagesAndThreadsChangeNoBit(t *testing.T) {
+	forEachKernelSet(t, testChunksPagesAndThreadsChangeNoBit)
+}
+
+func testChunksPagesAndThreadsChangeNoBit(t *testing.T) {
 	variants := []struct {
 		kv                gpu.Type
 		threads, pageSize int
@@ -281,6 +303,10 @@ func TestChunksPagesAndThreadsChangeNoBit(t *testing.T) {
 }
 
 func TestSequencesInOneBatchDoNotTouchEachOther(t *testing.T) {
+	forEachKernelSet(t, testSequencesInOneBatchDoNotTouchEachOther)
+}
+
+func testSequencesInOneBatchDoNotTouchEachOther(t *testing.T) {
 	for _, g := range goldenFiles(t) {
 		t.Run(g.name, func(t *testing.T) {
 			m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), 2, Options{})
@@ -309,7 +335,45 @@ func TestSequencesInOneBatchDoNotTouchEachOther(t *testing.T) {
 	}
 }
 
+// The last layer works on the rows with logits only.
+func TestLogitsDoNotDependOnWhichAreAskedFor(t *testing.T) {
+	forEachKernelSet(t, testLogitsDoNotDependOnWhichAreAskedFor)
+}
+
+func testLogitsDoNotDependOnWhichAreAskedFor(t *testing.T) {
+	for _, g := range goldenFiles(t) {
+		t.Run(g.name, func(t *testing.T) {
+			m := openModel(t, filepath.Join(g.dir, g.name+".gguf"), 2, Options{MaxRows: 32, MaxLogits: 40})
+			tokens := g.Prompt[:32]
+			all := newSequence(t, m, 16, gpu.F16, 48)
+			want, wantNext := all.extend(t, tokens...), all.extend(t, g.Greedy[0])
+			for _, asked := range [][]int32{{31}, {0}, {3, 4, 5, 30}, {9, 2, 2, 31}, {}, slices.Repeat([]int32{7}, 40)} {
+				s := newSequence(t, m, 16, gpu.F16, 48)
+				b := &Batch{Tokens: tokens, Tables: gpu.Tables{s.table}, Logits: asked}
+				for i := range tokens {
+					b.Rows = append(b.Rows, gpu.Row{Pos: int32(i)})
+				}
+				logits, err := m.Forward(b, s.slab)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, row := range asked {
+					got := make([]float32, logits.Cols)
+					m.dev.Download(got, logits, i, 1)
+					mustEqualBits(t, fmt.Sprintf("logits of %v", asked), [][]float32{got}, want[row:row+1])
+				}
+				s.length = len(tokens)
+				mustEqualBits(t, fmt.Sprintf("after logits of %v", asked), s.extend(t, g.Greedy[0]), wantNext)
+			}
+		})
+	}
+}
+
 func TestWeightsAreDecodedAsGGMLDoes(t *testing.T) {
+	forEachKernelSet(t, testWeightsAreDecodedAsGGMLDoes)
+}
+
+func testWeightsAreDecodedAsGGMLDoes(t *testing.T) {
 	for _, g := range goldenFiles(t) {
 		if g.DequantisedTensor == "" {
 			continue

@@ -28,7 +28,6 @@ func loadLlama(l *loader) (Config, network) {
 	if scale := l.numberOr("attention.scale", 0); scale != 0 {
 		c.AttnScale = float32(scale)
 	}
-	c.Rope = l.rope(gpu.RopeNorm, c)
 	qCols, kvCols := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	m := &llama{embed: l.matrix("token_embd.weight", c.Vocab, c.Embed)}
 	for i := 0; i < c.Layers && l.err == nil; i++ {
@@ -47,12 +46,14 @@ func loadLlama(l *loader) (Config, network) {
 	}
 	m.outputNorm = l.vector("output_norm.weight", c.Embed)
 	m.output = l.output(c, m.embed)
+	c.Rope = l.rope(gpu.RopeNorm, c) // after the tensors, whose shapes prove c
 	m.config = c
 	return c, m
 }
 
 func (m *llama) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 	c := &m.config
+	rows := b.Rows
 	d.Embed(a.x, m.embed, b.Tokens)
 	for i := range m.layers {
 		w := &m.layers[i]
@@ -62,7 +63,10 @@ func (m *llama) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 		w.k.apply(d, a.k, a.h)
 		w.v.apply(d, a.v, a.h)
 		d.RopeStore(a.q, a.k, a.v, c.Rope, s, i, b.Rows, b.Tables)
-		d.Attention(a.o, a.q, s, i, b.Rows, b.Tables, c.AttnScale)
+		if i == len(m.layers)-1 {
+			rows = a.keepLogits(d, b)
+		}
+		d.Attention(a.o, a.q, s, i, rows, b.Tables, c.AttnScale)
 		w.o.apply(d, a.h, a.o)
 		d.Add(a.x, a.h)
 
@@ -73,7 +77,6 @@ func (m *llama) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 		w.down.apply(d, a.h, a.gate)
 		d.Add(a.x, a.h)
 	}
-	d.Gather(a.final, a.x, b.Logits)
-	d.RMSNorm(a.final, a.final, m.outputNorm, c.Eps)
-	d.MatMul(a.logits, a.final, m.output, nil)
+	d.RMSNorm(a.h, a.x, m.outputNorm, c.Eps)
+	d.MatMul(a.logits, a.h, m.output, nil)
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -116,27 +117,31 @@ func (l *loader) fail(format string, args ...any) {
 // key is the full name of one of the architecture's keys.
 func (l *loader) key(name string) string { return l.arch + "." + name }
 
-// count reads a key that must be a whole number from 1 to 2^31-1, the same for all layers.
-func (l *loader) count(name string) int {
+// count reads a key that must be a whole number from 1 to most, the same for all layers.
+func (l *loader) count(name string, most int) int {
 	key := l.key(name)
 	if !l.file.Has(key) {
 		l.fail("key %s is missing; it must be a whole number", key)
 		return 1
 	}
-	n, ok := l.file.Uint(key)
-	if !ok || n < 1 || n > 1<<31-1 {
-		l.fail("key %s must be one whole number from 1 to 2147483647", key)
+	switch n, ok := l.file.Uint(key); {
+	case !ok:
+		l.fail("key %s must be one whole number from 1 to %d", key, most)
 		return 1 // so that whoever divides by it can go on to the error
+	case n < 1 || n > uint64(most):
+		l.fail("key %s is %d; it must be one whole number from 1 to %d", key, n, most)
+		return 1
+	default:
+		return int(n)
 	}
-	return int(n)
 }
 
 // countOr is count for a key that may be missing.
-func (l *loader) countOr(name string, otherwise int) int {
+func (l *loader) countOr(name string, otherwise, most int) int {
 	if !l.file.Has(l.key(name)) {
 		return otherwise
 	}
-	return l.count(name)
+	return l.count(name, most)
 }
 
 // number reads a key that must be a number.
@@ -214,32 +219,51 @@ func (l *loader) rejectUnused() {
 	}
 }
 
+// Bounds of a model's sizes, several times those of the largest models there are: memory is asked for in proportion to products of these, and no such product
+// overflows an int.
+const (
+	maxLayers      = 1 << 10
+	maxHeads       = 1 << 12
+	maxHeadDim     = 1 << 12
+	maxEmbed       = 1 << 17
+	maxFeedForward = 1 << 19
+	maxVocab       = 1 << 21
+	maxContext     = 1<<31 - 1 // positions are int32
+)
+
 // config reads the keys that all architectures share. Vocab comes from the embedding table.
 func (l *loader) config() Config {
 	c := Config{
 		Arch:          l.arch,
-		Layers:        l.count("block_count"),
-		Heads:         l.count("attention.head_count"),
-		Embed:         l.count("embedding_length"),
-		FeedForward:   l.count("feed_forward_length"),
-		ContextLength: l.count("context_length"),
+		Layers:        l.count("block_count", maxLayers),
+		Heads:         l.count("attention.head_count", maxHeads),
+		Embed:         l.count("embedding_length", maxEmbed),
+		FeedForward:   l.count("feed_forward_length", maxFeedForward),
+		ContextLength: l.count("context_length", maxContext),
 		Eps:           float32(l.number("attention.layer_norm_rms_epsilon")),
 	}
 	c.Name, _ = l.file.String("general.name")
-	c.KVHeads = l.countOr("attention.head_count_kv", c.Heads)
-	c.HeadDim = l.countOr("attention.key_length", max(1, c.Embed/c.Heads))
-	if v := l.countOr("attention.value_length", c.HeadDim); v != c.HeadDim {
+	c.KVHeads = l.countOr("attention.head_count_kv", c.Heads, maxHeads)
+	c.HeadDim = l.countOr("attention.key_length", max(1, c.Embed/c.Heads), maxHeadDim)
+	if c.HeadDim > maxHeadDim {
+		l.fail("%s is %d and %s %d: heads of %d dimensions; at most %d are possible", l.key("embedding_length"), c.Embed, l.key("attention.head_count"), c.Heads,
+			c.HeadDim, maxHeadDim)
+	}
+	if v := l.countOr("attention.value_length", c.HeadDim, maxHeadDim); v != c.HeadDim {
 		l.fail("keys of %d and values of %d dimensions: they must be equal", c.HeadDim, v)
 	}
 	if c.Heads%c.KVHeads != 0 {
 		l.fail("%s is %d; it must divide %s, which is %d", l.key("attention.head_count_kv"), c.KVHeads, l.key("attention.head_count"), c.Heads)
 	}
-	if n := l.countOr("expert_count", 0); n > 0 {
+	if n := l.countOr("expert_count", 0, math.MaxInt32); n > 0 {
 		l.fail("a model of %d experts is not supported; use a dense one", n)
 	}
 	c.AttnScale = attentionScale(c.HeadDim)
 	if t, ok := l.file.Tensor("token_embd.weight"); ok && len(t.Dims) == 2 {
 		c.Vocab = t.Dims[1]
+		if c.Vocab > maxVocab {
+			l.fail("tensor token_embd.weight has rows for %d tokens; at most %d are possible", c.Vocab, maxVocab)
+		}
 	} else {
 		l.fail("tensor token_embd.weight is missing or no matrix; it must have shape [%d, size of the vocabulary]", c.Embed)
 	}

@@ -64,15 +64,39 @@ type network interface {
 	forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab)
 }
 
-// activations are the matrices of a pass. Rows of all but final and logits is the number of rows of the batch, theirs the number of rows with logits.
+// activations are the matrices of a pass. They have a row for each of the batch, until keepLogits.
 type activations struct {
 	x        gpu.Matrix // residual stream
 	h        gpu.Matrix // input or output of a part, as wide as x
 	q, o     gpu.Matrix // queries and what attention gives, all heads
 	k, v     gpu.Matrix
 	gate, up gpu.Matrix
-	final    gpu.Matrix // rows of x with logits
-	logits   gpu.Matrix
+	logits   gpu.Matrix // of the rows asked for
+
+	kept []gpu.Row // places of the rows that keepLogits kept
+}
+
+// resize makes the matrices of all rows this high.
+func (a *activations) resize(rows int) {
+	for _, m := range []*gpu.Matrix{&a.x, &a.h, &a.q, &a.o, &a.k, &a.v, &a.gate, &a.up} {
+		m.Rows = rows
+	}
+}
+
+// keepLogits drops all rows but those whose logits are asked for, and returns their places. It is for the last layer, once that has stored its keys and values:
+// nothing else of the other rows is ever used. x and q are kept.
+func (a *activations) keepLogits(d gpu.Device, b *Batch) []gpu.Row {
+	a.h.Rows, a.o.Rows = len(b.Logits), len(b.Logits)
+	d.Gather(a.h, a.x, b.Logits)
+	d.Gather(a.o, a.q, b.Logits)
+	a.x, a.h = a.h, a.x
+	a.q, a.o = a.o, a.q
+	a.resize(len(b.Logits))
+	a.kept = a.kept[:0]
+	for _, i := range b.Logits {
+		a.kept = append(a.kept, b.Rows[i])
+	}
+	return a.kept
 }
 
 // Config describes the model.
@@ -98,10 +122,8 @@ func (m *Model) Forward(b *Batch, s *gpu.Slab) (gpu.Matrix, error) {
 		return gpu.Matrix{}, fmt.Errorf("model: batch: %w", err)
 	}
 	a := &m.act
-	for _, x := range []*gpu.Matrix{&a.x, &a.h, &a.q, &a.o, &a.k, &a.v, &a.gate, &a.up} {
-		x.Rows = len(b.Rows)
-	}
-	a.final.Rows, a.logits.Rows = len(b.Logits), len(b.Logits)
+	a.resize(len(b.Rows))
+	a.logits.Rows = len(b.Logits)
 	if len(b.Rows) > 0 {
 		m.net.forward(m.dev, a, b, s)
 	}
@@ -160,6 +182,7 @@ func (m *Model) Close() error {
 
 // newActivations makes matrices for the largest batch.
 func newActivations(d gpu.Device, c Config, rows, logits int) (a activations, err error) {
+	rows = max(rows, logits) // logits of a row may be asked for more than once
 	qCols, kvCols := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	for _, x := range []struct {
 		m          *gpu.Matrix
@@ -168,7 +191,7 @@ func newActivations(d gpu.Device, c Config, rows, logits int) (a activations, er
 		{&a.x, rows, c.Embed}, {&a.h, rows, c.Embed},
 		{&a.q, rows, qCols}, {&a.o, rows, qCols}, {&a.k, rows, kvCols}, {&a.v, rows, kvCols},
 		{&a.gate, rows, c.FeedForward}, {&a.up, rows, c.FeedForward},
-		{&a.final, logits, c.Embed}, {&a.logits, logits, c.Vocab},
+		{&a.logits, logits, c.Vocab},
 	} {
 		if *x.m, err = d.NewMatrix(x.rows, x.cols); err != nil {
 			return a, errors.Join(err, a.free())
@@ -179,7 +202,7 @@ func newActivations(d gpu.Device, c Config, rows, logits int) (a activations, er
 
 func (a *activations) free() error {
 	var errs []error
-	for _, m := range []*gpu.Matrix{&a.x, &a.h, &a.q, &a.o, &a.k, &a.v, &a.gate, &a.up, &a.final, &a.logits} {
+	for _, m := range []*gpu.Matrix{&a.x, &a.h, &a.q, &a.o, &a.k, &a.v, &a.gate, &a.up, &a.logits} {
 		if m.Data != nil {
 			errs = append(errs, m.Data.Free())
 		}

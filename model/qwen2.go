@@ -28,7 +28,6 @@ type qwen2Layer struct {
 
 func loadQwen2(l *loader) (Config, network) {
 	c := l.config()
-	c.Rope = l.rope(gpu.RopeNeox, c)
 	qCols, kvCols := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	m := &qwen2{embed: l.matrix("token_embd.weight", c.Vocab, c.Embed)}
 	for i := 0; i < c.Layers && l.err == nil; i++ {
@@ -50,12 +49,14 @@ func loadQwen2(l *loader) (Config, network) {
 	}
 	m.outputNorm = l.vector("output_norm.weight", c.Embed)
 	m.output = l.output(c, m.embed)
+	c.Rope = l.rope(gpu.RopeNeox, c) // after the tensors, whose shapes prove c
 	m.config = c
 	return c, m
 }
 
 func (m *qwen2) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 	c := &m.config
+	rows := b.Rows
 	d.Embed(a.x, m.embed, b.Tokens)
 	for i := range m.layers {
 		w := &m.layers[i]
@@ -65,7 +66,10 @@ func (m *qwen2) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 		d.MatMul(a.k, a.h, w.k, &w.kBias)
 		d.MatMul(a.v, a.h, w.v, &w.vBias)
 		d.RopeStore(a.q, a.k, a.v, c.Rope, s, i, b.Rows, b.Tables)
-		d.Attention(a.o, a.q, s, i, b.Rows, b.Tables, c.AttnScale)
+		if i == len(m.layers)-1 {
+			rows = a.keepLogits(d, b)
+		}
+		d.Attention(a.o, a.q, s, i, rows, b.Tables, c.AttnScale)
 		d.MatMul(a.h, a.o, w.o, nil)
 		d.Add(a.x, a.h)
 
@@ -76,7 +80,6 @@ func (m *qwen2) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {
 		d.MatMul(a.h, a.gate, w.down, nil)
 		d.Add(a.x, a.h)
 	}
-	d.Gather(a.final, a.x, b.Logits)
-	d.RMSNorm(a.final, a.final, m.outputNorm, c.Eps)
-	d.MatMul(a.logits, a.final, m.output, nil)
+	d.RMSNorm(a.h, a.x, m.outputNorm, c.Eps)
+	d.MatMul(a.logits, a.h, m.output, nil)
 }

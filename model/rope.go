@@ -10,15 +10,18 @@ import (
 // attentionScale is 1/sqrt(dim).
 func attentionScale(dim int) float32 { return float32(1 / math.Sqrt(float64(dim))) }
 
-// rope reads how positions turn queries and keys of headDim dimensions.
+// rope reads how positions turn queries and keys of c.HeadDim dimensions.
 //
 // Pair i of n dimensions turns by base^(-2i/n) radians a position, divided by rope_freqs.weight[i] where the file has it (Llama 3.1). On top of it, rope.scaling stretches
 // the context by a factor: linear divides every speed by it (Chen et al. 2023); YaRN (Peng et al. 2023) divides the slow ones only, leaves those that turn often within the
 // original context, ramps between, and scales the result.
 func (l *loader) rope(style gpu.RopeStyle, c Config) gpu.Rope {
-	dims := l.countOr("rope.dimension_count", c.HeadDim)
+	dims := l.countOr("rope.dimension_count", c.HeadDim, maxHeadDim)
 	base := l.numberOr("rope.freq_base", 10000)
-	if dims%2 != 0 || dims > c.HeadDim || base <= 0 {
+	if l.err != nil { // the sizes may be anything
+		return gpu.Rope{}
+	}
+	if dims%2 != 0 || dims > c.HeadDim || !(base > 0) {
 		l.fail("%s is %d and %s %v; they must be an even number up to %d and a positive one", l.key("rope.dimension_count"), dims, l.key("rope.freq_base"), base, c.HeadDim)
 		return gpu.Rope{}
 	}
@@ -58,7 +61,7 @@ func (l *loader) rope(style gpu.RopeStyle, c Config) gpu.Rope {
 // yarn stretches the speeds of r by factor. A pair that turns beta_fast times or more within the original context keeps its speed, one that turns beta_slow times or less
 // is slowed by the whole factor.
 func (l *loader) yarn(r *gpu.Rope, base, factor float64, c Config) {
-	original := float64(l.countOr("rope.scaling.original_context_length", c.ContextLength))
+	original := float64(l.countOr("rope.scaling.original_context_length", c.ContextLength, maxContext))
 	pairs := len(r.Freqs)
 	pairThatTurns := func(times float64) float64 { // as a fraction of the index
 		return float64(pairs) * math.Log(original/(times*2*math.Pi)) / math.Log(base)

@@ -126,6 +126,13 @@ const (
 	LimitClosing Limit = "closing"          // the engine is shutting down
 )
 
+// Bounds of a request's fields.
+const (
+	MaxChoices     = 128 // N
+	MaxStops       = 16  // stop strings
+	MaxTopLogprobs = 20
+)
+
 // A Rejection is the end of a request that was never run. No token ever comes from a rejected request.
 type Rejection struct {
 	Limit Limit

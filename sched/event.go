@@ -97,7 +97,7 @@ const (
 	EndStop      End = iota + 1 // a stop token
 	EndLength                   // MaxTokens, or the context is full
 	EndCancelled                // EvCancel
-	EndFailed                   // a page check failed
+	EndFailed                   // Result.Failed, or EvFailed
 )
 
 // Item is one sequence's part of a batch: its tokens [Start, Start+Count) are computed.

@@ -27,7 +27,7 @@ func (s *server) chat(w *response, r *http.Request) error {
 
 func readChatLogprobs(f *fields) (wanted bool, top int) {
 	wanted = f.boolean("logprobs")
-	top = int(f.integer("top_logprobs", 0, maxTopLogprobs, 0))
+	top = int(f.integer("top_logprobs", 0, request.MaxTopLogprobs, 0))
 	if top > 0 && !wanted {
 		f.fail(codeInvalidValue, "top_logprobs", "needs logprobs to be true")
 	}

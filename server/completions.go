@@ -21,7 +21,7 @@ func (s *server) completions(w *response, r *http.Request) error {
 	}
 	p := s.params(r, f, defaultCompletionTokens)
 	p.request.Sampling.Logprobs = f.has("logprobs")
-	p.request.Sampling.TopLogprobs = int(f.integer("logprobs", 0, maxTopLogprobs, 0))
+	p.request.Sampling.TopLogprobs = int(f.integer("logprobs", 0, request.MaxTopLogprobs, 0))
 	prompts := readPrompts(f, s.engine.Model().VocabSize)
 	refuseUnsupported(f)
 	if err := f.err(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,14 +15,10 @@ import (
 
 // readBody reads the request's JSON object.
 func (s *server) readBody(w *response, r *http.Request) (*fields, error) {
-	if err := checkContentType(r); err != nil {
+	if err := checkHeader(r); err != nil {
 		return nil, err
 	}
-	// Without a deadline a client could hold a connection by never ending its body. It must be gone before the answer: the http.Server goes on
-	// reading to notice that the client left, and would take the deadline for that.
-	_ = w.control.SetReadDeadline(time.Now().Add(readTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, s.maxBody))
-	_ = w.control.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, &apiError{status: http.StatusRequestEntityTooLarge, kind: kindInvalid, code: "request_too_large",
@@ -32,27 +27,39 @@ func (s *server) readBody(w *response, r *http.Request) (*fields, error) {
 	if err != nil {
 		return nil, &apiError{status: http.StatusBadRequest, kind: kindInvalid, code: "incomplete_body", message: "the request body did not arrive whole"}
 	}
+	// With the body the deadline that ServeHTTP set has done its work. It must be gone before the answer: the http.Server goes on reading to notice that
+	// the client left, and would take the deadline for that.
+	_ = w.control.SetReadDeadline(time.Time{})
+	if sentAsForm(r) && kindOf(body) != "an object" {
+		return nil, unsupportedMedia("Content-Type", formType)
+	}
 	return parseBody(body)
 }
 
-// checkContentType refuses what is surely not JSON. curl and browsers' forms say so of their bodies unless told otherwise.
-func checkContentType(r *http.Request) error {
-	refuse := func(header, value string) error {
-		return &apiError{status: http.StatusUnsupportedMediaType, kind: kindInvalid, code: "unsupported_media_type",
-			message: fmt.Sprintf("%s %s is not taken: send JSON, with Content-Type: application/json", header, clip(value))}
-	}
+// formType is what browsers' forms send, and curl -d unless told otherwise.
+const formType = "application/x-www-form-urlencoded"
+
+// checkHeader refuses what is surely not JSON. JSON under the name of a form is taken from programs (whose users forgot curl's -H), not from browsers,
+// which always send Origin with a form: no page can make its visitors ask.
+func checkHeader(r *http.Request) error {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return refuse("Content-Encoding", e)
+		return unsupportedMedia("Content-Encoding", e)
 	}
-	kind := r.Header.Get("Content-Type")
-	media, _, err := mime.ParseMediaType(kind)
-	if err != nil {
-		media = kind
+	if sentAsForm(r) && len(r.Header.Values("Origin")) > 0 {
+		return unsupportedMedia("Content-Type", formType)
 	}
-	if media == "application/x-www-form-urlencoded" || strings.HasPrefix(media, "multipart/") {
-		return refuse("Content-Type", media)
+	if media := mediaType(r); strings.HasPrefix(media, "multipart/") {
+		return unsupportedMedia("Content-Type", media)
 	}
 	return nil
+}
+
+func sentAsForm(r *http.Request) bool { return mediaType(r) == formType }
+
+// mediaType is the Content-Type without its parameters, in lower case.
+func mediaType(r *http.Request) string {
+	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(media))
 }
 
 func parseBody(body []byte) (*fields, error) {

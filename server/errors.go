@@ -87,6 +87,11 @@ func methodNotAllowed(r *http.Request, allow string) *apiError {
 		message: fmt.Sprintf("%s does not take %s, but %s", clip(r.URL.Path), clip(r.Method), allow)}
 }
 
+func unsupportedMedia(header, value string) *apiError {
+	return &apiError{status: http.StatusUnsupportedMediaType, kind: kindInvalid, code: "unsupported_media_type",
+		message: fmt.Sprintf("%s %s is not taken: send JSON, with Content-Type: application/json", header, clip(value))}
+}
+
 func modelNotFound(asked, served string) *apiError {
 	return &apiError{status: http.StatusNotFound, kind: kindInvalid, code: "model_not_found", param: "model",
 		message: fmt.Sprintf("the model %q is not served here; %q is", clip(asked), served)}

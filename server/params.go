@@ -11,12 +11,6 @@ import (
 	"github.com/kvasir-engine/kvasir/request"
 )
 
-const (
-	maxN           = 128 // OpenAI's
-	maxStops       = 16
-	maxTopLogprobs = 20 // OpenAI's for conversations; its limit for completions is 5
-)
-
 // params are the fields that conversations and completions share.
 type params struct {
 	request      request.Request // all but the prompt and what the two forms of log-probabilities ask for
@@ -31,7 +25,7 @@ func (s *server) params(r *http.Request, f *fields, fallback int64) params {
 	p := params{request: request.Request{
 		Tenant:     tenant(r),
 		MaxTokens:  readMaxTokens(f, fallback),
-		N:          int(f.integer("n", 1, maxN, 1)),
+		N:          int(f.integer("n", 1, request.MaxChoices, 1)),
 		Stop:       readStop(f),
 		StopTokens: readTokenIDs(f, "stop_token_ids", model.VocabSize),
 		IgnoreEOS:  f.boolean("ignore_eos"),
@@ -68,8 +62,8 @@ func readStop(f *fields) []string {
 			f.fail(codeInvalidValue, path, "must not be empty")
 		}
 		stops = append(stops, s)
-		if len(stops) > maxStops {
-			f.fail(codeInvalidValue, "stop", "must have at most %d strings", maxStops)
+		if len(stops) > request.MaxStops {
+			f.fail(codeInvalidValue, "stop", "must have at most %d strings", request.MaxStops)
 		}
 		return f.err() == nil
 	}

@@ -37,8 +37,8 @@ type Config struct {
 
 // New returns the HTTP API over e.
 //
-// The handler sets read and write deadlines on the connection itself, so that long streams work whatever timeouts the http.Server has and a client
-// that stopped reading is let go after 30 seconds.
+// The handler sets read and write deadlines on the connection itself, so that long streams work whatever timeouts the http.Server has, a client that
+// stopped reading is let go after 30 seconds, and one whose body does not come after 2 minutes.
 func New(e Engine, cfg Config) http.Handler {
 	s := &server{
 		engine:       e,
@@ -49,6 +49,7 @@ func New(e Engine, cfg Config) http.Handler {
 		metrics:      newMetrics(cfg.Registerer),
 		fingerprint:  fingerprint(e.Model()),
 		writeTimeout: writeTimeout,
+		readTimeout:  readTimeout,
 		now:          time.Now,
 	}
 	if s.log == nil {
@@ -90,6 +91,7 @@ type server struct {
 	fingerprint string
 
 	writeTimeout time.Duration
+	readTimeout  time.Duration
 	now          func() time.Time
 }
 
@@ -110,6 +112,10 @@ func (s *server) find(path string) (route, string, bool) {
 func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	begin := s.now()
 	w := newResponse(rw, s.writeTimeout)
+	if r.Body != http.NoBody {
+		// The http.Server reads the rest of a body that a refusal left, and would wait for it for ever.
+		_ = w.control.SetReadDeadline(time.Now().Add(s.readTimeout))
+	}
 	rt, name, found := s.find(r.URL.Path)
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()

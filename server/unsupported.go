@@ -1,6 +1,10 @@
 package server
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kvasir-engine/kvasir/request"
+)
 
 // unsupported are fields of OpenAI's, vLLM's and llama-server's APIs that change an answer in ways that do not exist here. Ignoring them would give a wrong
 // answer without a word, so they are refused, except with values that ask for nothing: null, false, 0, "", [], {} unless neutral lists others.
@@ -62,7 +66,7 @@ func refuseUnsupported(f *fields) {
 			f.fail(codeUnsupported, "response_format", "is not supported, other than {\"type\": \"text\"}")
 		}
 	}
-	if n, best := f.integer("n", 1, maxN, 1), f.integer("best_of", 1, maxN, 0); best != 0 && best != n {
+	if n, best := f.integer("n", 1, request.MaxChoices, 1), f.integer("best_of", 1, request.MaxChoices, 0); best != 0 && best != n {
 		f.fail(codeUnsupported, "best_of", "is not supported, other than equal to n")
 	}
 }

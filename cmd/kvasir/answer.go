@@ -108,6 +108,9 @@ func (o *outcome) count(tok kvasir.Token, now time.Time) {
 	}
 }
 
+// begun says that a token came, or at least the end.
+func (o *outcome) begun() bool { return o.tokens > 0 || o.finish != "" }
+
 // full says that the answer ended because no more tokens fit the context.
 func (o *outcome) full(context int) bool {
 	return o.finish == kvasir.FinishLength && o.usage.PromptTokens+o.usage.CompletionTokens >= context

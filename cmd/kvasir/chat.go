@@ -21,7 +21,7 @@ const chatHelp = `  /clear         forget the conversation; the system message s
   /help          show this
 
   A line that ends with \ goes on with the next one.
-  Lines between """ and """ are one message.
+  Lines between """ and """ are one message, and so are lines that are pasted.
   Ctrl-C stops an answer, or throws a line away; on an empty line it leaves.
 `
 
@@ -189,11 +189,13 @@ func (s *chat) say(ctx context.Context, text string) error {
 	turn, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	o, err := s.answer.stream(s.talk.Say(turn, text))
+	if o.begun() { // else the conversation is as it was
+		s.turns++
+	}
 	context := s.eng.Model().ContextLength
 	var refused *kvasir.Rejection
 	switch {
 	case turn.Err() != nil:
-		s.turns++ // what was said so far stays part of the conversation
 		return nil
 	case errors.Is(err, kvasir.ErrContextLength) && errors.As(err, &refused):
 		s.refused(refused)
@@ -204,7 +206,6 @@ func (s *chat) say(ctx context.Context, text string) error {
 		s.note("This failed: %s", plain(err))
 		return nil
 	}
-	s.turns++
 	if o.full(context) {
 		s.note("The context of %d tokens is full: the answer ends here. /clear forgets the conversation; then go on.", context)
 	}

@@ -123,6 +123,31 @@ func TestChatTellsHowToGoOnWhenTheContextIsFull(t *testing.T) {
 	}
 }
 
+// Only what became part of the conversation makes it full.
+func TestChatTellsWhetherTheMessageAloneIsTooLong(t *testing.T) {
+	full := &kvasir.Rejection{Limit: "max_model_len", Have: 120, Max: 100, Why: "too long"}
+	tests := []struct {
+		name  string
+		first func(context.Context, kvasir.Request) iter.Seq2[kvasir.Token, error]
+		want  string
+	}{
+		{"after Ctrl-C before the first token", interrupts(t, ""), "This message does not fit"},
+		{"after Ctrl-C within an answer", interrupts(t, "Once"), "The context is full"},
+		{"after an error before the first token", fails("", kvasir.ErrPageCheck), "This message does not fit"},
+		{"after an error within an answer", fails("Half", kvasir.ErrPageCheck), "The context is full"},
+		{"after an answer", says("yes"), "The context is full"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := talkTo(t, &fakeEngine{answer: inTurn(tt.first, fails("", full))}, "", "first", "second")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wants(t, "the terminal", out, tt.want)
+		})
+	}
+}
+
 func TestChatEndsWithTheEngine(t *testing.T) {
 	for _, cause := range []error{kvasir.ErrEngineFailed, kvasir.ErrClosed} {
 		eng := &fakeEngine{answer: inTurn(fails("Half", cause))}

@@ -51,7 +51,10 @@ func theCommand(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exec.CommandContext(t.Context(), path, args...)
+	c := exec.CommandContext(t.Context(), path, args...)
+	// Plain Go kernels: what is to be interrupted must go on long enough for that.
+	c.Env = append(os.Environ(), "KVASIR_CPU=generic")
+	return c
 }
 
 // exitStatus waits for the end of a command that was started.
@@ -112,7 +115,12 @@ func TestCommandRefusesModels(t *testing.T) {
 	if err := os.WriteFile(junk, []byte(strings.Repeat("junk", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ model, want string }{
+		{program, "not a GGUF file but a program"},
 		{filepath.Join(folder, "missing.gguf"), "no such file"},
 		{junk, "not a GGUF file"},
 		{folder, "not a regular file"},
@@ -123,7 +131,10 @@ func TestCommandRefusesModels(t *testing.T) {
 			if status != statusFailed || stdout != "" {
 				t.Errorf("%s with %s: exit status %d, printed %q", args[0], tt.model, status, stdout)
 			}
-			wants(t, "standard error", stderr, tt.model, tt.want)
+			wants(t, "standard error", stderr, "kvasir: --model: ", tt.model, tt.want)
+			if strings.Contains(stderr, `\x`) {
+				t.Errorf("the error shows bytes that say nothing: %s", stderr)
+			}
 		}
 	}
 }
@@ -217,6 +228,11 @@ func (s *server) longAnswers(t *testing.T, n string) *bufio.Reader {
 
 func TestCommandServes(t *testing.T) {
 	s := startServer(t)
+	lines := strings.Split(strings.TrimSpace(s.log.String()), "\n")
+	wants(t, "the last line of the log", lines[len(lines)-1], "serving", `"url": "`+s.url+`"`, `"model": "kvasir-mini"`, `"context": `)
+	if len(lines) != 2 {
+		t.Errorf("the start has more lines than loading and serving:\n%s", s.log.String())
+	}
 	resp, err := http.Get(s.url + "/health")
 	if err != nil {
 		t.Fatal(err)

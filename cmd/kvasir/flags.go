@@ -17,7 +17,7 @@ type cli struct {
 
 // newParser makes the parser of command lines. exit is called once help was printed.
 func newParser(out, err io.Writer, exit func(int)) (*kong.Kong, error) {
-	return kong.New(&cli{},
+	parser, problem := kong.New(&cli{},
 		kong.Name("kvasir"),
 		kong.Description("Runs large language models: GGUF files, or the built-in model."),
 		kong.DefaultEnvars("KVASIR"),
@@ -27,6 +27,11 @@ func newParser(out, err io.Writer, exit func(int)) (*kong.Kong, error) {
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
+	if problem != nil {
+		return nil, problem
+	}
+	parser.Model.HelpFlag.Help = "Print this help."
+	return parser, nil
 }
 
 // envHelp is part of the help of commands with flags.

@@ -144,6 +144,26 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// What people reach for comes first, and what engines are made of last.
+func TestHelpBeginsWithWhatTheCommandIsFor(t *testing.T) {
+	for command, order := range map[string][]string{
+		"run":   {"Print this help.", "\nAnswer\n", "--temperature", "--system", "\nTerminal\n", "--stats", "--no-history", "\nEngine\n", "--model"},
+		"serve": {"Print this help.", "\nHTTP\n", "--host", "\nEngine\n", "--model", "\nLog\n", "--log-level"},
+	} {
+		b := newBench(nil, "")
+		b.run([]string{command, "--help"})
+		rest := b.stdout.String()
+		for _, part := range order {
+			_, after, found := strings.Cut(rest, part)
+			if !found {
+				t.Errorf("the help of %s lacks %q, or has it too early:\n%s", command, part, b.stdout.String())
+				break
+			}
+			rest = after
+		}
+	}
+}
+
 // A default that the help tells must be the one that the parser takes.
 func TestHelpTellsTheDefaults(t *testing.T) {
 	parser, err := newParser(io.Discard, io.Discard, func(int) {})

@@ -14,7 +14,7 @@ import (
 
 // lineReader reads lines that a person types.
 type lineReader interface {
-	// ReadLine returns a line without its newline. io.EOF: the person leaves. errInterrupted: Ctrl-C was typed; the line is what it took back.
+	// ReadLine returns a line without its newline; a paste in it may have several lines. io.EOF: the person leaves. errInterrupted: Ctrl-C was typed; the line is what it took back.
 	ReadLine(prompt string) (string, error)
 }
 
@@ -65,6 +65,7 @@ func readQuoted(lines lineReader, line string) (string, error) {
 			return "", err
 		}
 	}
+	block = strings.Split(strings.Join(block, "\n"), "\n") // a paste is several lines
 	// The lines of the quotes themselves say nothing where nothing else is on them.
 	if len(block) > 1 && strings.TrimSpace(block[0]) == "" {
 		block = block[1:]
@@ -79,17 +80,21 @@ func readQuoted(lines lineReader, line string) (string, error) {
 type editor struct {
 	rl    *readline.Instance
 	input *readline.CancelableStdin
+	out   io.Writer
 }
 
 // newEditor makes an editor whose history is also kept in a file, unless history is empty.
 func newEditor(in io.Reader, out io.Writer, history string) (*editor, error) {
-	e := &editor{input: readline.NewCancelableStdin(in)}
+	k := &keys{in: in}
+	e := &editor{input: readline.NewCancelableStdin(k), out: out}
 	rl, err := readline.NewEx(&readline.Config{
 		Stdin:       e.input,
 		Stdout:      out,
 		Stderr:      out,
 		HistoryFile: history,
 		EOFPrompt:   "\n", // none
+		Listener:    k,
+		Painter:     k,
 		FuncFilterInputRune: func(r rune) (rune, bool) {
 			if r != readline.CharCtrlZ {
 				return r, true
@@ -107,9 +112,11 @@ func newEditor(in io.Reader, out io.Writer, history string) (*editor, error) {
 }
 
 func (e *editor) suspend() {
+	io.WriteString(e.out, pasteOff)
 	e.rl.Terminal.ExitRawMode()
 	suspendProcess()
 	e.rl.Terminal.EnterRawMode()
+	io.WriteString(e.out, pasteOn)
 	e.rl.Refresh()
 }
 
@@ -120,8 +127,11 @@ func (e *editor) ReadLine(prompt string) (string, error) {
 	defer stop()
 	defer context.AfterFunc(ctx, e.leave)()
 
+	io.WriteString(e.out, pasteOn) // where it fails, so does what readline writes
+	defer io.WriteString(e.out, pasteOff)
 	e.rl.SetPrompt(prompt)
 	line, err := e.rl.Readline()
+	line = fromMarks.Replace(line)
 	switch {
 	case ctx.Err() != nil:
 		return "", io.EOF

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,10 +31,21 @@ func (a *app) load(ctx context.Context, cfg kvasir.Config) (engine, error) {
 	}()
 	select {
 	case o := <-done:
-		return o.eng, o.err
+		return o.eng, aboutModel(cfg.Model, o.err)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// aboutModel puts the flag before an error that names its file, as the errors of other flags begin with theirs.
+func aboutModel(file string, err error) error {
+	if err == nil || file == "" {
+		return err
+	}
+	if text := err.Error(); strings.Contains(text, " "+file+":") || strings.Contains(text, " "+file+" ") {
+		return fmt.Errorf("--model: %w", err)
+	}
+	return err
 }
 
 // patience is how long loading may take without a bar.

@@ -18,13 +18,14 @@ import (
 const maxPromptBytes = 32 << 20
 
 type runCmd struct {
-	engineFlags   `group:"Engine"`
 	samplingFlags `group:"Answer"`
 
 	System    string `group:"Answer" placeholder:"TEXT" help:"System message (default: none)."`
 	Raw       bool   `group:"Answer" help:"Use PROMPT as it is, without the model's chat template."`
-	Stats     bool   `help:"Print tokens and speed to standard error at the end."`
-	NoHistory bool   `help:"Keep the lines typed in a chat in memory only, not in the file kvasir/history of the user's cache folder."`
+	Stats     bool   `group:"Terminal" help:"Print tokens and speed to standard error at the end."`
+	NoHistory bool   `group:"Terminal" help:"Keep the lines typed in a chat in memory only, not in the file kvasir/history of the user's cache folder."`
+
+	engineFlags `group:"Engine"`
 
 	Prompt []string `arg:"" optional:"" help:"What to answer; words are joined by spaces. \"-\", or nothing where standard input is no terminal, reads it from there."`
 }

@@ -70,6 +70,23 @@ func TestRunRefusesPrompts(t *testing.T) {
 	}
 }
 
+func TestErrorsThatNameTheModelsFileNameItsFlag(t *testing.T) {
+	tests := []struct{ model, err, want string }{
+		{"m.gguf", "gguf: open m.gguf: no such file", "kvasir: --model: gguf: open m.gguf: no such file\n"},
+		{"m.gguf", "tokenizer: m.gguf has no merges", "kvasir: --model: tokenizer: m.gguf has no merges\n"},
+		{"m", "kvasir: one request needs more memory", "kvasir: one request needs more memory\n"},
+		{"", "kvasir: the built-in model: no magic", "kvasir: the built-in model: no magic\n"},
+	}
+	for _, tt := range tests {
+		b := newBench(nil, "")
+		b.open = func(context.Context, kvasir.Config) (engine, error) { return nil, errors.New(tt.err) }
+		b.run([]string{"run", "x", "--model", tt.model})
+		if got := b.stderr.String(); got != tt.want {
+			t.Errorf("with --model %q: %q, want %q", tt.model, got, tt.want)
+		}
+	}
+}
+
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte("a"), len(p))), nil }

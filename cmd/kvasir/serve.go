@@ -27,8 +27,6 @@ const (
 )
 
 type serveCmd struct {
-	engineFlags `group:"Engine"`
-
 	Host string `group:"HTTP" default:"127.0.0.1" placeholder:"ADDRESS" help:"Address to listen at; 0.0.0.0 or :: is every one (default: 127.0.0.1)."`
 	// Not KVASIR_PORT: Kubernetes sets that to tcp://... for a Service named kvasir.
 	Port         int           `group:"HTTP" default:"8080" env:"KVASIR_HTTP_PORT" placeholder:"PORT" help:"Port to listen at; 0 picks a free one (default: 8080)."`
@@ -36,7 +34,8 @@ type serveCmd struct {
 	CORSOrigin   string        `group:"HTTP" name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose web pages may call the API, or * (default: none)."`
 	DrainTimeout time.Duration `group:"HTTP" default:"30s" placeholder:"TIME" help:"How long answers may go on after SIGTERM or Ctrl-C (default: 30s)."`
 
-	logFlags `group:"Log"`
+	engineFlags `group:"Engine"`
+	logFlags    `group:"Log"`
 }
 
 // Help is the second paragraph of the command's help.
@@ -111,13 +110,15 @@ type serving struct {
 	drain   time.Duration
 	url     string
 	http    *http.Server
-	handler atomic.Pointer[http.Handler] // nil while the engine is loading
-	stopped chan error                   // why the HTTP server stopped
+	handler atomic.Pointer[http.Handler]
+	stopped chan error // why the HTTP server stopped
 }
 
 // newServing answers connections from now on: with 503 until there is an engine.
 func newServing(l net.Listener, log *zap.Logger, drain time.Duration) *serving {
 	s := &serving{log: log, drain: drain, url: "http://" + l.Addr().String(), stopped: make(chan error, 1)}
+	h := loading(readHeaderTimeout)
+	s.handler.Store(&h)
 	s.http = &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -131,14 +132,21 @@ func newServing(l net.Listener, log *zap.Logger, drain time.Duration) *serving {
 
 // ServeHTTP implements http.Handler.
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h := s.handler.Load(); h != nil {
-		(*h).ServeHTTP(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	io.WriteString(w, `{"error":{"message":"the model is being loaded","type":"server_error","param":null,"code":"loading"}}`+"\n")
+	(*s.handler.Load()).ServeHTTP(w, r)
+}
+
+// loading answers while there is no engine. The http.Server reads bodies that this leaves unread; they have readTimeout to come.
+func loading(readTimeout time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			// Writers without deadlines go without.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"error":{"message":"the model is being loaded","type":"server_error","param":null,"code":"loading"}}`+"\n")
+	})
 }
 
 func (s *serving) run(a *app, cfg kvasir.Config, opts []kvasir.HandlerOption, signals <-chan os.Signal) error {
@@ -151,7 +159,7 @@ func (s *serving) run(a *app, cfg kvasir.Config, opts []kvasir.HandlerOption, si
 	h := eng.Handler(opts...)
 	s.handler.Store(&h)
 	m := eng.Model()
-	s.log.Info("serving", zap.String("url", s.url), zap.String("model", m.Name), zap.Int("context", m.ContextLength))
+	s.log.Info("serving OpenAI's API; Ctrl-C ends it", zap.String("url", s.url), zap.String("model", m.Name), zap.Int("context", m.ContextLength))
 
 	select {
 	case sig := <-signals:

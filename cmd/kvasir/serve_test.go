@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,6 +119,23 @@ func TestServeAnswersWith503WhileLoading(t *testing.T) {
 	s.signals <- syscall.SIGTERM
 	if status := s.status(); status != 0 || !eng.closed {
 		t.Errorf("exit status %d, engine closed %v", status, eng.closed)
+	}
+}
+
+// A body that never comes holds no connection for ever while the engine is loading.
+func TestLoadingWaitsForNoBody(t *testing.T) {
+	srv := httptest.NewServer(loading(50 * time.Millisecond))
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+	conn.SetReadDeadline(time.Now().Add(patient))
+	got, err := io.ReadAll(conn) // to the end of the connection
+	if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 503 ") {
+		t.Errorf("%q, %v; want status 503 and the end", got, err)
 	}
 }
 

@@ -48,7 +48,7 @@ type scene struct {
 
 func drawScene(t *rapid.T) *scene {
 	c := &scene{
-		layout: gpu.KVLayout{Layers: 2, KVHeads: rapid.IntRange(1, 3).Draw(t, "kvHeads"), HeadDim: 2 * rapid.IntRange(1, 10).Draw(t, "halfDim"),
+		layout: gpu.KVLayout{Layers: 2, KVHeads: rapid.IntRange(1, 3).Draw(t, "kvHeads"), HeadDim: rapid.SampledFrom([]int{2, 6, 8, 14, 16, 24, 40, 64, 72, 128}).Draw(t, "dim"),
 			PageSize: 16, Type: rapid.SampledFrom([]gpu.Type{gpu.F32, gpu.F16}).Draw(t, "kv")},
 		tokens: rapid.IntRange(1, 70).Draw(t, "tokens"),
 	}
@@ -64,9 +64,9 @@ func drawScene(t *rapid.T) *scene {
 }
 
 // run stores and attends in layer 1, in batches of the given size, and returns the output of all tokens.
-func (c *scene) run(t tester, threads, pageSize, batch int) []float32 {
+func (c *scene) run(t tester, kernels *kernels, threads, pageSize, batch int) []float32 {
 	t.Helper()
-	d := newDevice(t, threads)
+	d := newDevice(t, kernels, threads)
 	l := c.layout
 	l.PageSize = pageSize
 	kv := newCache(t, d, l, c.tokens)
@@ -149,30 +149,42 @@ func (c *scene) twin() []float64 {
 }
 
 func TestAttentionThroughPagesIsTheFormula(t *testing.T) {
+	forEachSet(t, testAttentionThroughPagesIsTheFormula)
+}
+
+func testAttentionThroughPagesIsTheFormula(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawScene(t)
 		tolerance := 1e-4
 		if c.layout.Type == gpu.F16 {
 			tolerance = 3e-2 // keys of a magnitude of 10 lose 2^-11 of it, times as large a query
 		}
-		mustBeClose(t, "attention", c.run(t, 2, 16, c.tokens), c.twin(), tolerance)
+		mustBeClose(t, "attention", c.run(t, k, 2, 16, c.tokens), c.twin(), tolerance)
 	})
 }
 
 func TestAttentionDoesNotDependOnBatchesPagesOrThreads(t *testing.T) {
+	forEachSet(t, testAttentionDoesNotDependOnBatchesPagesOrThreads)
+}
+
+func testAttentionDoesNotDependOnBatchesPagesOrThreads(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawScene(t)
-		want := c.run(t, 1, 16, c.tokens)
+		want := c.run(t, k, 1, 16, c.tokens)
 		for _, v := range [][3]int{{2, 32, 1}, {3, 16, 5}, {1, 128, 11}, {3, 64, c.tokens}} {
-			mustEqualBits(t, fmt.Sprintf("%d threads, pages of %d, batches of %d", v[0], v[1], v[2]), c.run(t, v[0], v[1], v[2]), want)
+			mustEqualBits(t, fmt.Sprintf("%d threads, pages of %d, batches of %d", v[0], v[1], v[2]), c.run(t, k, v[0], v[1], v[2]), want)
 		}
 	})
 }
 
 // A batch holds the later part of each of several sequences, as decoding and chunked prompts make it.
 func TestSequencesOfABatchSeeTheirOwnPagesOnly(t *testing.T) {
+	forEachSet(t, testSequencesOfABatchSeeTheirOwnPagesOnly)
+}
+
+func testSequencesOfABatchSeeTheirOwnPagesOnly(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := newDevice(t, 2)
+		d := newDevice(t, k, 2)
 		l := gpu.KVLayout{Layers: 1, KVHeads: 2, HeadDim: 4, PageSize: 16, Type: gpu.F16}
 		const cols = 8
 		rope := gpu.Rope{Freqs: []float64{1}, Scale: 1}
@@ -243,14 +255,16 @@ func TestSpansKeepSequencesApart(t *testing.T) {
 		{"a prompt", nine, []span{{0, 8}, {8, 1}}},
 		{"sequences that happen to ascend", []gpu.Row{{Seq: 0, Pos: 4}, {Seq: 1, Pos: 5}, {Seq: 1, Pos: 6}, {Seq: 2, Pos: 7}}, []span{{0, 1}, {1, 2}, {3, 1}}},
 	} {
-		if got := appendSpans(nil, c.rows); !slices.Equal(got, c.want) {
+		if got := appendSpans(nil, c.rows, 8); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
 // Angles are kept from one call to the next, but only for the same rotation at the same positions.
-func TestAnglesAreThoseOfTheCall(t *testing.T) {
+func TestAnglesAreThoseOfTheCall(t *testing.T) { forEachSet(t, testAnglesAreThoseOfTheCall) }
+
+func testAnglesAreThoseOfTheCall(t *testing.T, k *kernels) {
 	l := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F32}
 	x := (&source{1}).floats(2 * 4)
 	run := func(d *Device, r gpu.Rope, rows []gpu.Row) []float32 {
@@ -259,7 +273,7 @@ func TestAnglesAreThoseOfTheCall(t *testing.T) {
 		d.RopeStore(q, newMatrix(t, d, 2, 4, x), newMatrix(t, d, 2, 4, x), r, c.slab, 0, rows, gpu.Tables{c.table})
 		return elementsOf(q)
 	}
-	used := newDevice(t, 1)
+	used := newDevice(t, k, 1)
 	near, far := []gpu.Row{{Pos: 0}, {Pos: 1}}, []gpu.Row{{Pos: 0}, {Seq: 0, Pos: 9}}
 	for _, c := range []struct {
 		rope gpu.Rope
@@ -273,6 +287,6 @@ func TestAnglesAreThoseOfTheCall(t *testing.T) {
 		{gpu.Rope{Freqs: []float64{1}, Scale: 2}, far},
 		{gpu.Rope{Freqs: []float64{1, 0.2}, Scale: 2, Style: gpu.RopeNeox}, far},
 	} {
-		mustEqualBits(t, fmt.Sprintf("%+v at %v", c.rope, c.rows), run(used, c.rope, c.rows), run(newDevice(t, 1), c.rope, c.rows))
+		mustEqualBits(t, fmt.Sprintf("%+v at %v", c.rope, c.rows), run(used, c.rope, c.rows), run(newDevice(t, k, 1), c.rope, c.rows))
 	}
 }

@@ -2,6 +2,8 @@ package host
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
@@ -13,6 +15,18 @@ import (
 type buffer struct {
 	bytes []byte
 	own   mmap.MMap // nil for a view
+}
+
+// newBufferOf makes a buffer whose size is the product of the factors.
+func newBufferOf(factors ...int) (*buffer, error) {
+	size := 1
+	for _, f := range factors {
+		if f < 0 || f > 0 && size > math.MaxInt/f {
+			return nil, fmt.Errorf("host: a buffer cannot have %s bytes", strings.Trim(strings.ReplaceAll(fmt.Sprint(factors), " ", " x "), "[]"))
+		}
+		size *= f
+	}
+	return newBuffer(size)
 }
 
 func newBuffer(size int) (*buffer, error) {

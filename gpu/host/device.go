@@ -1,7 +1,9 @@
 package host
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/kvasir-engine/kvasir/gpu"
@@ -14,9 +16,6 @@ type Device struct {
 	pool    *pool
 	scratch []scratch // one a worker
 
-	// worthSharing is the cost from which on an operation is spread over the workers: what is done faster than a thread wakes stays on the calling one.
-	worthSharing int
-
 	// The operations, kept so that one costs no allocation.
 	matMul    matMulTask
 	attention attentionTask
@@ -27,8 +26,12 @@ type Device struct {
 // scratch is memory that one worker uses within a block.
 type scratch struct {
 	weights []float32 // decoded rows of a weight
+	rows    []float32 // rows of activations of a product in parts
+	lanes   []float32 // sums in progress of a product in parts
 	kv      []float32 // decoded keys or values of a page
-	scores  []float32 // attention scores
+	queries []float32 // queries of a block of attention
+	scores  []float32 // their scores
+	mixed   []float32 // their results
 }
 
 // grow returns s with n elements, whose content is not defined.
@@ -41,7 +44,8 @@ func grow(s []float32, n int) []float32 {
 
 var _ gpu.Device = (*Device)(nil)
 
-// New makes a device that works on this many threads, the calling one included; 0 means GOMAXPROCS.
+// New makes a device that works on this many threads, the calling one included; 0 means GOMAXPROCS. The environment variable [KernelsVariable] may name the
+// kernel set to use; a name that this machine cannot follow is an error.
 func New(threads int) (*Device, error) {
 	if threads < 0 {
 		return nil, fmt.Errorf("host: threads must be 0 (as many as GOMAXPROCS) or more, not %d", threads)
@@ -49,7 +53,15 @@ func New(threads int) (*Device, error) {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{kernels: goKernels(), pool: newPool(threads), scratch: make([]scratch, threads), worthSharing: 32 << 10}, nil
+	k, err := chooseKernels(os.Getenv(KernelsVariable))
+	if err != nil {
+		return nil, err
+	}
+	return newWithKernels(threads, k), nil
+}
+
+func newWithKernels(threads int, k *kernels) *Device {
+	return &Device{kernels: k, pool: newPool(threads), scratch: make([]scratch, threads)}
 }
 
 func (d *Device) Name() string      { return "cpu" }
@@ -62,7 +74,7 @@ func (d *Device) Close() error {
 
 // run does all blocks of t. cost is the number of multiplications or so in all of them.
 func (d *Device) run(t task, blocks, cost int) {
-	if cost < d.worthSharing {
+	if cost < d.kernels.worthSharing {
 		for i := range blocks {
 			t.do(0, i)
 		}
@@ -103,7 +115,7 @@ func (d *Device) Load(name string, t gpu.Type, rows, cols int, data []byte) (gpu
 }
 
 func (d *Device) NewMatrix(rows, cols int) (gpu.Matrix, error) {
-	b, err := newBuffer(rows * cols * 4)
+	b, err := newBufferOf(rows, cols, 4)
 	if err != nil {
 		return gpu.Matrix{}, err
 	}
@@ -114,13 +126,13 @@ func (d *Device) NewSlab(l gpu.KVLayout, pages int) (*gpu.Slab, error) {
 	if l.Type != gpu.F16 && l.Type != gpu.F32 {
 		return nil, fmt.Errorf("host: keys and values can be F16 or F32, not %v", l.Type)
 	}
-	data, err := newBuffer(pages * l.PageBytes())
+	headers, err := newBufferOf(pages, page.HeaderSize)
 	if err != nil {
-		return nil, fmt.Errorf("host: %d pages of %d bytes: %w", pages, l.PageBytes(), err)
+		return nil, fmt.Errorf("host: headers of %d pages: %w", pages, err)
 	}
-	headers, err := newBuffer(pages * page.HeaderSize)
+	data, err := newBufferOf(pages, l.PageSize, l.Layers, 2, l.KVHeads, l.HeadDim, l.ElemBytes()) // PageBytes could overflow
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("host: %d pages of %v: %w", pages, l, err), headers.Free())
 	}
 	return &gpu.Slab{Layout: l, Pages: pages, Data: data, Headers: headers}, nil
 }

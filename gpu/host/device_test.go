@@ -1,8 +1,11 @@
 package host
 
 import (
+	"bytes"
 	"hash/crc32"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,8 +22,10 @@ func bytesFrom(x []float32) []byte {
 	return b
 }
 
-func TestLoadRefusesWhatItCannotUse(t *testing.T) {
-	d := newDevice(t, 1)
+func TestLoadRefusesWhatItCannotUse(t *testing.T) { forEachSet(t, testLoadRefusesWhatItCannotUse) }
+
+func testLoadRefusesWhatItCannotUse(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	for _, c := range []struct {
 		name       string
 		typ        gpu.Type
@@ -47,8 +52,10 @@ func TestLoadRefusesWhatItCannotUse(t *testing.T) {
 	}
 }
 
-func TestUnalignedFloatsAreLoaded(t *testing.T) {
-	d := newDevice(t, 1)
+func TestUnalignedFloatsAreLoaded(t *testing.T) { forEachSet(t, testUnalignedFloatsAreLoaded) }
+
+func testUnalignedFloatsAreLoaded(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	want := []float32{1, -2, 3.5}
 	data := append([]byte{0}, bytesFrom(want)...)[1:]
 	w := load(t, d, gpu.F32, 1, 3, data)
@@ -61,8 +68,10 @@ func TestUnalignedFloatsAreLoaded(t *testing.T) {
 	mustEqualBits(t, "loaded", elementsOf(x), want)
 }
 
-func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) {
-	d := newDevice(t, 1)
+func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) { forEachSet(t, testMemoryIsZeroedAndCanBeFreed) }
+
+func testMemoryIsZeroedAndCanBeFreed(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	for _, n := range []int{0, 1, 1 << 20} {
 		b, err := d.Alloc(n)
 		if err != nil {
@@ -85,12 +94,65 @@ func TestMemoryIsZeroedAndCanBeFreed(t *testing.T) {
 	}
 }
 
-func TestSlabRefusesOtherTypes(t *testing.T) {
-	d := newDevice(t, 1)
+func TestSlabRefusesOtherTypes(t *testing.T) { forEachSet(t, testSlabRefusesOtherTypes) }
+
+func testSlabRefusesOtherTypes(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	_, err := d.NewSlab(gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 32, PageSize: 16, Type: gpu.Q8_0}, 1)
 	if err == nil || !strings.Contains(err.Error(), "Q8_0") {
 		t.Errorf("error %v does not name the type", err)
 	}
+}
+
+func TestSizesThatNoIntHoldsAreRefused(t *testing.T) {
+	d := newDevice(t, goKernels(), 1)
+	const wraps = 1 << 32 // wraps * wraps is 0 to the processor
+	for _, c := range [][2]int{{wraps, wraps}, {wraps, wraps / 4}, {-1, 4}, {4, -1}, {-1, -1}} {
+		if _, err := d.NewMatrix(c[0], c[1]); err == nil || !strings.Contains(err.Error(), "bytes") {
+			t.Errorf("a matrix of %d x %d: error %v", c[0], c[1], err)
+		}
+	}
+	small := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 32, PageSize: 16, Type: gpu.F32}
+	wide := small
+	wide.Layers, wide.HeadDim = wraps, wraps
+	for _, c := range []struct {
+		l     gpu.KVLayout
+		pages int
+	}{{small, 1 << 58}, {small, 1 << 52}, {small, -1}, {wide, 1}} {
+		if _, err := d.NewSlab(c.l, c.pages); err == nil || !strings.Contains(err.Error(), "bytes") {
+			t.Errorf("%d pages of %v: error %v", c.pages, c.l, err)
+		}
+	}
+}
+
+func TestASlabThatCannotBeHadLeavesNothingBehind(t *testing.T) {
+	d := newDevice(t, goKernels(), 1)
+	huge := gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 1 << 38, PageSize: 16, Type: gpu.F16}
+	const tries, pages = 128, 1 << 16 // 4 MiB of headers each
+	before := mappedBytes(t)
+	for range tries {
+		if _, err := d.NewSlab(huge, pages); err == nil {
+			t.Fatal("all memory there can be was allocated")
+		}
+	}
+	if grown := mappedBytes(t) - before; grown > tries*pages*page.HeaderSize/2 {
+		t.Errorf("%d bytes are still mapped", grown)
+	}
+}
+
+// mappedBytes is the size of the process's address space.
+func mappedBytes(t *testing.T) int {
+	t.Helper()
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("only Linux tells: ", err)
+	}
+	pages, _, _ := strings.Cut(string(statm), " ")
+	n, err := strconv.Atoi(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n * os.Getpagesize()
 }
 
 // mark writes recognisable bytes to a page.
@@ -102,7 +164,11 @@ func mark(s *gpu.Slab, p page.Index, b byte) {
 }
 
 func TestPageOperationsTouchTheirPageOnly(t *testing.T) {
-	d := newDevice(t, 1)
+	forEachSet(t, testPageOperationsTouchTheirPageOnly)
+}
+
+func testPageOperationsTouchTheirPageOnly(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	const pages = 5
 	c := newCache(t, d, gpu.KVLayout{Layers: 2, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F16}, pages*16)
 	s := c.slab
@@ -128,7 +194,7 @@ func TestPageOperationsTouchTheirPageOnly(t *testing.T) {
 		sum, head := sums[p], header(p)
 		switch p {
 		case 2:
-			sum, head = crc32.Checksum(make([]byte, s.Layout.PageBytes()), crc32.MakeTable(crc32.Castagnoli)), page.Header{}
+			sum, head = crc32.Checksum(bytes.Repeat([]byte{scrubByte}, s.Layout.PageBytes()), crc32.MakeTable(crc32.Castagnoli)), page.Header{}
 		case 4:
 			sum = sums[1] // the header stays
 		}
@@ -142,7 +208,11 @@ func TestPageOperationsTouchTheirPageOnly(t *testing.T) {
 }
 
 func TestCheckHeadersFindsEveryDifference(t *testing.T) {
-	d := newDevice(t, 1)
+	forEachSet(t, testCheckHeadersFindsEveryDifference)
+}
+
+func testCheckHeadersFindsEveryDifference(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 1)
 	s := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 4, PageSize: 16, Type: gpu.F16}, 64).slab
 	have := page.Header{Generation: 3, Writer: 4, Domain: 5, Chain: page.Hash{6}, Fill: 7, Checksum: 8}
 	for p := range page.Index(s.Pages) {
@@ -246,5 +316,33 @@ func TestThreads(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheEnvironmentChoosesTheKernels(t *testing.T) {
+	names := KernelSets()
+	if names[len(names)-1] != "generic" {
+		t.Errorf("sets %v do not end with the generic one", names)
+	}
+	for value, want := range map[string]string{"": names[0], "generic": "generic", names[0]: names[0]} {
+		t.Setenv(KernelsVariable, value)
+		d, err := New(1)
+		if err != nil {
+			t.Fatalf("%q: %v", value, err)
+		}
+		if d.KernelSet() != want {
+			t.Errorf("%q: kernels %s, want %s", value, d.KernelSet(), want)
+		}
+		d.Close()
+	}
+	t.Setenv(KernelsVariable, "abacus")
+	_, err := New(1)
+	if err == nil {
+		t.Fatal("an unknown set was accepted")
+	}
+	for _, part := range append(names, KernelsVariable, "abacus") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
 	}
 }

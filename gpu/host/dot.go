@@ -22,18 +22,31 @@ func dot(a, b []float32) float32 {
 		}
 		s0, s1, s2, s3, s4, s5, s6, s7 = tail[0], tail[1], tail[2], tail[3], tail[4], tail[5], tail[6], tail[7]
 	}
-	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+	return addLanes(&[8]float32{s0, s1, s2, s3, s4, s5, s6, s7})
 }
 
-func dots(out []float32, stride int, a, b []float32) {
-	n := len(a)
-	for o := 0; len(b) >= n; o += stride {
-		out[o] = dot(a, b[:n])
-		b = b[n:]
+// addLanes is the tree that ends a sum.
+func addLanes(s *[8]float32) float32 {
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+func dots(out []float32, stride int, w, x []float32, n int) {
+	for j := range len(x) / n {
+		row := x[j*n : (j+1)*n]
+		for i := range len(w) / n {
+			out[j*stride+i] = dot(w[i*n:(i+1)*n], row)
+		}
 	}
 }
 
-func mix(out, p, v []float32) {
+func mix(out, p []float32, stride int, v []float32, n int) {
+	count := len(v) / n
+	for j := range len(out) / n {
+		mixRow(out[j*n:(j+1)*n], p[j*stride:j*stride+count], v)
+	}
+}
+
+func mixRow(out, p, v []float32) {
 	n := len(out)
 	for len(p) >= 4 && len(v) >= 4*n { // four rows in one pass over out, still added one after the other
 		p0, p1, p2, p3 := p[0], p[1], p[2], p[3]

@@ -17,7 +17,11 @@ func halfToFloat(h uint16) float32 {
 func specialHalf(h uint16) float32 {
 	sign, m := uint32(h&0x8000)<<16, uint32(h&0x7fff)
 	if m >= 0x7c00 {
-		return math.Float32frombits(sign | 0x7f800000 | (m&0x3ff)<<13)
+		quiet := uint32(0)
+		if m > 0x7c00 {
+			quiet = 0x400000 // as processors do it
+		}
+		return math.Float32frombits(sign | 0x7f800000 | quiet | (m&0x3ff)<<13)
 	}
 	return math.Float32frombits(sign | math.Float32bits(float32(m)*0x1p-24)) // a whole multiple of 2^-24
 }

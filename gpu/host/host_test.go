@@ -21,14 +21,19 @@ type tester interface {
 	Cleanup(func())
 }
 
-// newDevice makes a device that shares even the smallest operation between its threads.
-func newDevice(t tester, threads int) *Device {
-	t.Helper()
-	d, err := New(threads)
-	if err != nil {
-		t.Fatal(err)
+// forEachSet runs a test with each kernel set of this machine.
+func forEachSet(t *testing.T, test func(t *testing.T, k *kernels)) {
+	for _, k := range kernelSets() {
+		t.Run(k.name, func(t *testing.T) { test(t, k) })
 	}
-	d.worthSharing = 0
+}
+
+// newDevice makes a device that shares even the smallest operation between its threads.
+func newDevice(t tester, k *kernels, threads int) *Device {
+	t.Helper()
+	sharing := *k
+	sharing.worthSharing = 0
+	d := newWithKernels(threads, &sharing)
 	t.Cleanup(func() { d.Close() })
 	return d
 }

@@ -1,11 +1,26 @@
 package host
 
-import "github.com/kvasir-engine/kvasir/gpu"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kvasir-engine/kvasir/gpu"
+)
+
+//go:generate asm/generate.sh .
+
+// KernelsVariable is the environment variable that may name the kernel set to use: "avx2" (amd64 with AVX2, FMA and F16C) or "generic" (plain Go, on every
+// machine). Without it the best one is taken.
+const KernelsVariable = "KVASIR_CPU"
 
 // kernels is a set of functions that do the arithmetic of the device's operations. Sets may differ from each other in rounding; one set always gives the same bits
-// for the same arguments. Slices never overlap unless said so.
+// for the same arguments. Slices never overlap unless said so. Each element of a result
+// depends on its own row alone, whatever rows are beside it.
 type kernels struct {
 	name string
+	// worthSharing is the cost, in multiplications or so, from which on an operation is spread over the workers: what is done faster than a thread wakes stays on the
+	// calling one.
+	worthSharing int
 
 	// dequantise decodes a row: dst[i] is element i of src. Exactly as ggml does it.
 	dequantise map[gpu.Type]func(dst []float32, src []byte)
@@ -13,12 +28,24 @@ type kernels struct {
 	fromHalf func(dst []float32, src []byte)
 	toHalf   func(dst []byte, src []float32)
 
-	// dots sets out[i*stride] = a . (row i of b) for the len(b)/len(a) rows of b.
-	dots func(out []float32, stride int, a, b []float32)
-	// mix does out += p[0]*(row 0 of v) + p[1]*(row 1 of v) + ..., adding the rows in this order.
-	mix func(out, p, v []float32)
-	// softmax replaces scores x by exp(x - max(x)) and returns the sum of these, added in order.
-	softmax func(x []float32) float32
+	// dots sets out[j*stride+i] = (row i of w) . (row j of x). Rows have n elements.
+	dots func(out []float32, stride int, w, x []float32, n int)
+	// dotsOf is dots of rows as they are encoded, with the same bits as dots of the decoded rows. n is a multiple of 8. A set may lack it.
+	dotsOf map[gpu.Type]func(out []float32, stride int, w []byte, x []float32, n int)
+	// fewRows is up to how many rows of activations dotsOf is faster than decoding weights first.
+	fewRows map[gpu.Type]int
+	// addDots and sumLanes are dots of long rows in parts, with the same bits as dots: addDots takes n more columns into acc, which holds 8 floats for each row of w and
+	// row of x, zero at first; sumLanes sets out[j*stride+i] from them. Columns before the last part are a multiple of 8. A set may lack both.
+	addDots  func(acc []float32, w, x strided, n int)
+	sumLanes func(out []float32, stride int, acc []float32, ws, xs int)
+	// partsFrom is from how many activations on products go in parts.
+	partsFrom int
+	// mix does (row j of out) += p[j*stride]*(row 0 of v) + p[j*stride+1]*(row 1 of v) + ..., adding the rows in this order. Rows of out and v have n elements.
+	mix func(out, p []float32, stride int, v []float32, n int)
+	// mixHalf is mix of rows in half precision, with the same bits as mix of the decoded rows. n is a multiple of 8. A set may lack it.
+	mixHalf func(out, p []float32, stride int, v []byte, n int)
+	// softmax replaces scores x by exp(x*scale) over the sum of these.
+	softmax func(x []float32, scale float32)
 	// rmsNorm sets out = x / sqrt(mean(x^2) + eps) * w. out may be x.
 	rmsNorm func(out, x, w []float32, eps float32)
 	// rotate turns the pairs of a head in place by the angles whose cosines and sines are given.
@@ -29,11 +56,43 @@ type kernels struct {
 	swiglu func(gate, up []float32)
 }
 
+// strided is a number of rows, whose first elements are stride elements apart.
+type strided struct {
+	data         []float32
+	rows, stride int
+}
+
+// kernelSets are the sets that this machine can run, the best first.
+func kernelSets() []*kernels { return append(machineKernels(), goKernels()) }
+
+// KernelSets names the kernel sets that this machine can run, the best first.
+func KernelSets() (names []string) {
+	for _, k := range kernelSets() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// chooseKernels returns the set of this name, or the best for an empty name.
+func chooseKernels(name string) (*kernels, error) {
+	sets := kernelSets()
+	if name == "" {
+		return sets[0], nil
+	}
+	for _, k := range sets {
+		if k.name == name {
+			return k, nil
+		}
+	}
+	return nil, fmt.Errorf("host: %s is %q, but the kernel sets of this machine are: %s", KernelsVariable, name, strings.Join(KernelSets(), ", "))
+}
+
 // goKernels is the set in plain Go. Its exp and its sums are the same on every processor; rotary angles come from the standard library's Cos and Sin, whose
 // last bit in float64 may differ between architectures and is rounded away in all but very rare cases.
 func goKernels() *kernels {
 	return &kernels{
-		name: "go",
+		name:         "generic",
+		worthSharing: 32 << 10,
 		dequantise: map[gpu.Type]func([]float32, []byte){
 			gpu.F32:  decodeF32,
 			gpu.F16:  decodeHalf,

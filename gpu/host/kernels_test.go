@@ -97,6 +97,10 @@ func TestFloatsRoundToTheNearestHalf(t *testing.T) {
 }
 
 func TestRowsOfHalvesConvertLikeSingleOnes(t *testing.T) {
+	forEachSet(t, testRowsOfHalvesConvertLikeSingleOnes)
+}
+
+func testRowsOfHalvesConvertLikeSingleOnes(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		halves := rapid.SliceOfN(rapid.Uint16Range(0, 0x7bff), 0, 20).Draw(t, "halves")
 		var data []byte
@@ -106,9 +110,9 @@ func TestRowsOfHalvesConvertLikeSingleOnes(t *testing.T) {
 			want = append(want, float32(twinHalfToFloat(h)))
 		}
 		got, back := make([]float32, len(halves)), make([]byte, len(data))
-		decodeHalf(got, data)
+		k.fromHalf(got, data)
 		mustEqualBits(t, "decoded", got, want)
-		encodeHalf(back, got)
+		k.toHalf(back, got)
 		if string(back) != string(data) {
 			t.Fatalf("encoded %x, want %x", back, data)
 		}
@@ -151,7 +155,10 @@ func twinDecode(t gpu.Type, data []byte, rows, cols int) []float32 {
 }
 
 func TestDecodersAgreeWithTheirFormats(t *testing.T) {
-	k := goKernels()
+	forEachSet(t, testDecodersAgreeWithTheirFormats)
+}
+
+func testDecodersAgreeWithTheirFormats(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ, cols := drawType(t)
 		data := newSource(t).encoded(typ, cols)
@@ -182,33 +189,87 @@ func TestDotAddsInItsOrder(t *testing.T) {
 	})
 }
 
-func TestDotsIsADotForEachRow(t *testing.T) {
+// Sets may round and fuse differently, but each sums in one order: a product does not depend on the rows beside it, nor on whether its weights were decoded before.
+func TestDotsIsADotForEachPairOfRows(t *testing.T) { forEachSet(t, testDotsIsADotForEachPairOfRows) }
+
+func testDotsIsADotForEachPairOfRows(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, rows, stride := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "rows"), rapid.IntRange(1, 3).Draw(t, "stride")
+		typ, n := drawType(t)
+		ws, xs := rapid.IntRange(0, 9).Draw(t, "ws"), rapid.IntRange(0, 9).Draw(t, "xs")
+		stride := ws + rapid.IntRange(0, 3).Draw(t, "gap")
 		s := newSource(t)
-		a, b := s.floats(n), s.floats(n*rows)
-		got, want := make([]float32, rows*stride), make([]float32, rows*stride)
-		for i := range rows {
-			want[i*stride] = dot(a, b[i*n:(i+1)*n])
+		encoded, x := s.encoded(typ, n*ws), s.floats(n*xs)
+		w := make([]float32, n*ws)
+		for i := range ws {
+			k.dequantise[typ](w[i*n:(i+1)*n], encoded[i*len(encoded)/ws:(i+1)*len(encoded)/ws])
 		}
-		dots(got, stride, a, b)
+		untouched := s.floats(stride*xs + 1)
+		want := append([]float32(nil), untouched...)
+		exact, twin := widen(untouched), append([]float32(nil), untouched...)
+		for j := range xs {
+			for i := range ws {
+				a, b := w[i*n:(i+1)*n], x[j*n:(j+1)*n]
+				k.dots(want[j*stride+i:], 1, a, b, n)
+				twin[j*stride+i] = dot(a, b)
+				exact[j*stride+i] = 0
+				for e := range a {
+					exact[j*stride+i] += float64(a[e]) * float64(b[e])
+				}
+			}
+		}
+		got := append([]float32(nil), untouched...)
+		k.dots(got, stride, w, x, n)
 		mustEqualBits(t, "dots", got, want)
+		mustBeClose(t, "dots", got, exact, 1e-4)
+		mustBeClose(t, "dots and its twin", got, widen(twin), 1e-4)
+		if k.dotsOf[typ] != nil && n%8 == 0 {
+			got = append([]float32(nil), untouched...)
+			k.dotsOf[typ](got, stride, encoded, x, n)
+			mustEqualBits(t, "dots of encoded rows", got, want)
+		}
+		if k.addDots != nil && ws > 0 && xs > 0 {
+			acc := make([]float32, 8*ws*xs)
+			for from := 0; from < n; {
+				part := min(8*rapid.IntRange(1, 5).Draw(t, "part"), n-from)
+				k.addDots(acc, strided{w[from:], ws, n}, strided{x[from:], xs, n}, part)
+				from += part
+			}
+			got = append([]float32(nil), untouched...)
+			k.sumLanes(got, stride, acc, ws, xs)
+			mustEqualBits(t, "dots in parts", got, want)
+		}
 	})
 }
 
-func TestMixAddsRowsOneAfterTheOther(t *testing.T) {
+func TestMixAddsRowsOneAfterTheOther(t *testing.T) { forEachSet(t, testMixAddsRowsOneAfterTheOther) }
+
+func testMixAddsRowsOneAfterTheOther(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, rows := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(0, 20).Draw(t, "rows")
+		n, count, rows := rapid.IntRange(1, 140).Draw(t, "n"), rapid.IntRange(0, 20).Draw(t, "count"), rapid.IntRange(1, 8).Draw(t, "rows")
+		stride := count + rapid.IntRange(0, 3).Draw(t, "gap")
 		s := newSource(t)
-		got, p, v := s.floats(n), s.floats(rows), s.floats(n*rows)
-		want := append([]float32(nil), got...)
-		for r := range rows {
-			for i := range n {
-				want[i] += float32(p[r] * v[r*n+i])
+		before, p := s.floats(n*rows), s.floats(stride*rows+1)
+		half := s.encoded(gpu.F16, n*count)
+		v := twinDecode(gpu.F16, half, 1, n*count)
+		want := append([]float32(nil), before...)
+		twin := widen(before)
+		for j := range rows {
+			for r := range count { // row by row, so that one after the other is all there is
+				k.mix(want[j*n:(j+1)*n], p[j*stride+r:], 1, v[r*n:(r+1)*n], n)
+				for i := range n {
+					twin[j*n+i] += float64(p[j*stride+r]) * float64(v[r*n+i])
+				}
 			}
 		}
-		mix(got, p, v)
+		got := append([]float32(nil), before...)
+		k.mix(got, p, stride, v, n)
 		mustEqualBits(t, "mix", got, want)
+		mustBeClose(t, "mix", got, twin, 1e-4)
+		if k.mixHalf != nil && n%8 == 0 {
+			got = append([]float32(nil), before...)
+			k.mixHalf(got, p, stride, half, n)
+			mustEqualBits(t, "mix of halves", got, want)
+		}
 	})
 }
 
@@ -230,20 +291,104 @@ func TestExpIsWithinOneUnitInTheLastPlace(t *testing.T) {
 	})
 }
 
-func TestSoftmaxWeights(t *testing.T) {
+func TestSoftmaxWeights(t *testing.T) { forEachSet(t, testSoftmaxWeights) }
+
+func testSoftmaxWeights(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := newSource(t).floats(rapid.IntRange(1, 50).Draw(t, "n"))
-		highest, wantSum := math.Inf(-1), 0.0
+		x := newSource(t).floats(rapid.SampledFrom([]int{1, 2, 7, 8, 9, 31, 50, 20001}).Draw(t, "n"))
+		scale := rapid.Float32Range(0.01, 60).Draw(t, "scale")
+		highest, sum := math.Inf(-1), 0.0
 		for _, v := range x {
-			highest = max(highest, float64(v))
+			highest = max(highest, float64(v*scale))
 		}
 		want := make([]float64, len(x))
 		for i, v := range x {
-			want[i] = math.Exp(float64(v) - highest)
-			wantSum += want[i]
+			want[i] = math.Exp(float64(v*scale) - highest)
+			sum += want[i]
 		}
-		sum := softmax(x)
-		mustBeClose(t, "weights", x, want, 1e-6)
-		mustBeClose(t, "sum", []float32{sum}, []float64{wantSum}, 1e-6)
+		for i := range want {
+			want[i] /= sum
+		}
+		k.softmax(x, scale)
+		for i := range want { // exp is as exact as its argument, which was rounded: by 2^-24 of up to 240
+			if math.Abs(float64(x[i])-want[i]) > 2e-5*want[i]+1e-37 {
+				t.Fatalf("weight %d is %v, want %v", i, x[i], want[i])
+			}
+		}
+	})
+}
+
+// A score that is no number must not vanish: the answer would look like one.
+func TestSoftmaxKeepsWhatIsNotANumber(t *testing.T) {
+	forEachSet(t, func(t *testing.T, k *kernels) {
+		for n := 1; n < 20; n++ {
+			for bad := range n {
+				x := make([]float32, n)
+				x[bad] = float32(math.NaN())
+				k.softmax(x, 1)
+				for i, v := range x {
+					if v == v {
+						t.Fatalf("%d scores of which %d is not a number: weight %d is %v", n, bad, i, v)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestRowKernelsAreTheirTwins(t *testing.T) { forEachSet(t, testRowKernelsAreTheirTwins) }
+
+func testRowKernelsAreTheirTwins(t *testing.T, k *kernels) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 70).Draw(t, "n")
+		s := newSource(t)
+		twin := goKernels()
+		wide, y, z := s.floats(n), s.floats(n), s.floats(n)
+		for i := range wide { // enough for all of exp
+			wide[i] *= 40
+		}
+		for name, op := range map[string]func(k *kernels, x, y, z []float32){
+			"add":         func(k *kernels, x, y, _ []float32) { k.add(x, y) },
+			"swiglu":      func(k *kernels, x, y, _ []float32) { k.swiglu(x, y) },
+			"norm":        func(k *kernels, x, y, _ []float32) { k.rmsNorm(x, x, y, 1e-5) },
+			"norm of":     func(k *kernels, x, y, z []float32) { k.rmsNorm(x, y, z, 1e-5) },
+			"rotate norm": func(k *kernels, x, y, z []float32) { k.rotateNorm(x, y[:n/2], z[:n/2]) },
+			"rotate neox": func(k *kernels, x, y, z []float32) { k.rotateNeox(x, y[:n/2], z[:n/2]) },
+		} {
+			x, got := append([]float32(nil), wide...), append([]float32(nil), wide...)
+			op(k, got, y, z)
+			op(twin, x, y, z)
+			mustBeClose(t, name, got, widen(x), 1e-5)
+		}
+	})
+}
+
+func TestEveryHalfConvertsAlikeInEverySet(t *testing.T) {
+	forEachSet(t, func(t *testing.T, k *kernels) {
+		data := make([]byte, 2<<16)
+		for i := range 1 << 16 {
+			binary.LittleEndian.PutUint16(data[2*i:], uint16(i))
+		}
+		got, want := make([]float32, 1<<16), make([]float32, 1<<16)
+		k.fromHalf(got, data)
+		decodeHalf(want, data)
+		mustEqualBits(t, "decoded", got, want)
+	})
+}
+
+func TestFloatsRoundAlikeInEverySet(t *testing.T) {
+	forEachSet(t, func(t *testing.T, k *kernels) {
+		const run = 1 << 12
+		x, got, want := make([]float32, run), make([]byte, 2*run), make([]byte, 2*run)
+		for from := uint64(0); from < 1<<32; from += run * 251 { // a spread over all float32, what is not a number included
+			for i := range x {
+				x[i] = math.Float32frombits(uint32(from) + uint32(i))
+			}
+			k.toHalf(got, x)
+			encodeHalf(want, x)
+			if string(got) != string(want) {
+				t.Fatalf("floats from %#08x on round differently", from)
+			}
+		}
 	})
 }

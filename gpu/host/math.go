@@ -31,23 +31,31 @@ func exp(x float32) float32 {
 	return float32(s * math.Float64frombits(uint64(int64(n)+1023)<<52))
 }
 
-func softmax(x []float32) float32 {
-	highest := x[0]
-	for _, v := range x[1:] {
-		highest = max(highest, v)
+func softmax(x []float32, scale float32) {
+	highest := float32(math.Inf(-1))
+	for i := range x {
+		x[i] *= scale
+		highest = max(highest, x[i])
 	}
-	sum := 0.0
+	total := 0.0
 	for i, v := range x {
 		e := exp(v - highest)
 		x[i] = e
-		sum += float64(e)
+		total += float64(e)
 	}
-	return float32(sum)
+	sum := float32(total)
+	for i := range x {
+		x[i] /= sum
+	}
+}
+
+// normScale is 1 / sqrt(squares/n + eps), where squares is the sum of n squares.
+func normScale(squares float32, n int, eps float32) float32 {
+	return float32(1 / math.Sqrt(float64(squares/float32(n)+eps)))
 }
 
 func rmsNorm(out, x, w []float32, eps float32) {
-	mean := dot(x, x) / float32(len(x))
-	scale := float32(1 / math.Sqrt(float64(mean+eps)))
+	scale := normScale(dot(x, x), len(x), eps)
 	w, out = w[:len(x)], out[:len(x)]
 	for i, v := range x {
 		out[i] = float32(v*scale) * w[i]

@@ -10,7 +10,9 @@ import (
 	"github.com/kvasir-engine/kvasir/gpu"
 )
 
-func TestMatMulIsTheProduct(t *testing.T) {
+func TestMatMulIsTheProduct(t *testing.T) { forEachSet(t, testMatMulIsTheProduct) }
+
+func testMatMulIsTheProduct(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ, cols := drawType(t)
 		rows, outs := rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(1, 50).Draw(t, "outs")
@@ -32,7 +34,7 @@ func TestMatMulIsTheProduct(t *testing.T) {
 				}
 			}
 		}
-		d := newDevice(t, 2)
+		d := newDevice(t, k, 2)
 		mustBeClose(t, "product", matMul(t, d, typ, x, rows, cols, data, outs, bias), want, 1e-4)
 	})
 }
@@ -50,26 +52,70 @@ func matMul(t tester, d *Device, typ gpu.Type, x []float32, rows, cols int, data
 }
 
 func TestMatMulOfARowDoesNotDependOnItsBatchOrTheThreads(t *testing.T) {
+	forEachSet(t, testMatMulOfARowDoesNotDependOnItsBatchOrTheThreads)
+}
+
+func testMatMulOfARowDoesNotDependOnItsBatchOrTheThreads(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ, cols := drawType(t)
 		rows, outs := rapid.IntRange(1, 20).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "outs")
 		s := newSource(t)
 		x, data, bias := s.floats(rows*cols), s.encoded(typ, outs*cols), s.floats(outs)
-		want := matMul(t, newDevice(t, 1), typ, x, rows, cols, data, outs, bias)
+		want := matMul(t, newDevice(t, k, 1), typ, x, rows, cols, data, outs, bias)
 		for threads := 2; threads <= 3; threads++ {
-			mustEqualBits(t, fmt.Sprintf("%d threads", threads), matMul(t, newDevice(t, threads), typ, x, rows, cols, data, outs, bias), want)
+			mustEqualBits(t, fmt.Sprintf("%d threads", threads), matMul(t, newDevice(t, k, threads), typ, x, rows, cols, data, outs, bias), want)
+		}
+		for from := 0; from < rows; { // few rows go another way than many
+			n := min(rapid.IntRange(1, 5).Draw(t, "batch"), rows-from)
+			got := matMul(t, newDevice(t, k, 2), typ, x[from*cols:(from+n)*cols], n, cols, data, outs, bias)
+			mustEqualBits(t, fmt.Sprintf("rows %d to %d alone", from, from+n), got, want[from*outs:(from+n)*outs])
+			from += n
 		}
 		r := rapid.IntRange(0, rows-1).Draw(t, "row")
-		alone := matMul(t, newDevice(t, 2), typ, x[r*cols:(r+1)*cols], 1, cols, data, outs, bias)
+		alone := matMul(t, newDevice(t, k, 2), typ, x[r*cols:(r+1)*cols], 1, cols, data, outs, bias)
 		mustEqualBits(t, "row alone", alone, want[r*outs:(r+1)*outs])
 	})
 }
 
+func TestMatMulInPartsIsThatOfWholeRows(t *testing.T) {
+	forEachSet(t, testMatMulInPartsIsThatOfWholeRows)
+}
+
+func testMatMulInPartsIsThatOfWholeRows(t *testing.T, k *kernels) {
+	if k.addDots == nil {
+		t.Skip("this set knows no parts")
+	}
+	inParts := *k
+	inParts.partsFrom = 0
+	for _, typ := range []gpu.Type{gpu.F32, gpu.F16, gpu.BF16, gpu.Q8_0, gpu.Q4_0} {
+		for _, c := range []struct{ rows, cols, outs, threads int }{
+			{partRows + 5, 2*partCols + 32, partBlockRows + 7, 1},
+			{2 * partRows, partCols, 3 * partBlockRows, 2},
+			{20, 96, 2*partBlockRows + 1, 2},
+		} {
+			s := &source{uint64(c.rows)}
+			x, data, bias := s.floats(c.rows*c.cols), s.encoded(typ, c.outs*c.cols), s.floats(c.outs)
+			want := matMul(t, newDevice(t, k, 1), typ, x, c.rows, c.cols, data, c.outs, bias)
+			got := matMul(t, newDevice(t, &inParts, c.threads), typ, x, c.rows, c.cols, data, c.outs, bias)
+			mustEqualBits(t, fmt.Sprintf("%v %+v", typ, c), got, want)
+		}
+	}
+	const odd = partCols + 3 // columns that fill no vector
+	s := &source{1}
+	x, data := s.floats(20*odd), s.encoded(gpu.F32, partBlockRows*odd)
+	mustEqualBits(t, "odd columns", matMul(t, newDevice(t, &inParts, 1), gpu.F32, x, 20, odd, data, partBlockRows, nil),
+		matMul(t, newDevice(t, k, 1), gpu.F32, x, 20, odd, data, partBlockRows, nil))
+}
+
 func TestMatMulGoesThroughLongRowsInChunks(t *testing.T) {
+	forEachSet(t, testMatMulGoesThroughLongRowsInChunks)
+}
+
+func testMatMulGoesThroughLongRowsInChunks(t *testing.T, k *kernels) {
 	const rows, cols, outs = 5, 16 << 10, 3 // more activations than chunkFloats
 	s := &source{1}
 	x, data := s.floats(rows*cols), s.encoded(gpu.Q8_0, outs*cols)
-	d := newDevice(t, 2)
+	d := newDevice(t, k, 2)
 	together := matMul(t, d, gpu.Q8_0, x, rows, cols, data, outs, nil)
 	for r := range rows {
 		alone := matMul(t, d, gpu.Q8_0, x[r*cols:(r+1)*cols], 1, cols, data, outs, nil)
@@ -77,7 +123,35 @@ func TestMatMulGoesThroughLongRowsInChunks(t *testing.T) {
 	}
 }
 
-func TestRowOperations(t *testing.T) {
+func TestOperationsOnNoRowsDoNothing(t *testing.T) { forEachSet(t, testOperationsOnNoRowsDoNothing) }
+
+func testOperationsOnNoRowsDoNothing(t *testing.T, k *kernels) {
+	d := newDevice(t, k, 2)
+	const cols, outs = 32, 40
+	none, out := newMatrix(t, d, 0, cols, nil), newMatrix(t, d, 0, outs, nil)
+	s := &source{1}
+	c := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: cols, PageSize: 16, Type: gpu.F16}, 16)
+	for _, typ := range []gpu.Type{gpu.F32, gpu.F16, gpu.BF16, gpu.Q8_0, gpu.Q4_0} {
+		w := load(t, d, typ, outs, cols, s.encoded(typ, outs*cols))
+		d.MatMul(out, none, w, nil)
+		d.Embed(none, w, nil)
+	}
+	d.Gather(none, newMatrix(t, d, 3, cols, nil), nil)
+	d.RMSNorm(none, none, load(t, d, gpu.F32, 1, cols, bytesFrom(s.floats(cols))), 1e-5)
+	d.Add(none, none)
+	d.SwiGLU(none, none)
+	d.RopeStore(none, none, none, gpu.Rope{Freqs: []float64{1}, Scale: 1}, c.slab, 0, nil, nil)
+	d.Attention(none, none, c.slab, 0, nil, nil, 1)
+	for i, b := range bytesOf(c.slab.Data) {
+		if b != 0 {
+			t.Fatalf("byte %d of the pages was written", i)
+		}
+	}
+}
+
+func TestRowOperations(t *testing.T) { forEachSet(t, testRowOperations) }
+
+func testRowOperations(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "cols")
 		s := newSource(t)
@@ -97,7 +171,7 @@ func TestRowOperations(t *testing.T) {
 				gated[r*cols+i] = a / (1 + math.Exp(-a)) * b
 			}
 		}
-		one, several := newDevice(t, 1), newDevice(t, 3)
+		one, several := newDevice(t, k, 1), newDevice(t, k, 3)
 		for name, op := range map[string]struct {
 			do   func(d *Device, x, y gpu.Matrix)
 			want []float64
@@ -121,6 +195,10 @@ func TestRowOperations(t *testing.T) {
 }
 
 func TestEmbedGatherAndDownloadTakeTheRowsAskedFor(t *testing.T) {
+	forEachSet(t, testEmbedGatherAndDownloadTakeTheRowsAskedFor)
+}
+
+func testEmbedGatherAndDownloadTakeTheRowsAskedFor(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ, cols := drawType(t)
 		vocab := rapid.IntRange(1, 20).Draw(t, "vocab")
@@ -128,7 +206,7 @@ func TestEmbedGatherAndDownloadTakeTheRowsAskedFor(t *testing.T) {
 		picks := rapid.SliceOfN(rapid.Int32Range(0, int32(len(ids)-1)), 1, 30).Draw(t, "picks")
 		data := newSource(t).encoded(typ, vocab*cols)
 		table := twinDecode(typ, data, vocab, cols)
-		d := newDevice(t, 2)
+		d := newDevice(t, k, 2)
 		x, y := newMatrix(t, d, len(ids), cols, nil), newMatrix(t, d, len(picks), cols, nil)
 		d.Embed(x, load(t, d, typ, vocab, cols, data), ids)
 		d.Gather(y, x, picks)
@@ -140,21 +218,23 @@ func TestEmbedGatherAndDownloadTakeTheRowsAskedFor(t *testing.T) {
 	})
 }
 
-func TestSteadyStateDoesNotAllocate(t *testing.T) {
+func TestSteadyStateDoesNotAllocate(t *testing.T) { forEachSet(t, testSteadyStateDoesNotAllocate) }
+
+func testSteadyStateDoesNotAllocate(t *testing.T, k *kernels) {
 	const rows, width = 4, 64
 	s := &source{1}
-	d := newDevice(t, 2)
+	d := newDevice(t, k, 2)
 	x, y := newMatrix(t, d, rows, width, s.floats(rows*width)), newMatrix(t, d, rows, width, s.floats(rows*width))
 	w, norm := load(t, d, gpu.Q8_0, width, width, s.encoded(gpu.Q8_0, width*width)), load(t, d, gpu.F32, 1, width, bytesFrom(s.floats(width)))
 	c := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 2, HeadDim: 32, PageSize: 16, Type: gpu.F16}, 32)
-	k, v := newMatrix(t, d, rows, width, s.floats(rows*width)), newMatrix(t, d, rows, width, s.floats(rows*width))
+	keys, values := newMatrix(t, d, rows, width, s.floats(rows*width)), newMatrix(t, d, rows, width, s.floats(rows*width))
 	positions := []gpu.Row{{Pos: 14}, {Pos: 15}, {Pos: 16}, {Pos: 17}}
 	tables := gpu.Tables{c.table}
 	rope := gpu.Rope{Freqs: []float64{1, 0.5}, Scale: 1}
 	allocs := testing.AllocsPerRun(50, func() {
 		d.RMSNorm(y, x, norm, 1e-5)
 		d.MatMul(x, y, w, nil)
-		d.RopeStore(x, k, v, rope, c.slab, 0, positions, tables)
+		d.RopeStore(x, keys, values, rope, c.slab, 0, positions, tables)
 		d.Attention(y, x, c.slab, 0, positions, tables, 0.1)
 		d.SwiGLU(x, y)
 		d.Add(x, y)

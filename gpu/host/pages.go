@@ -46,7 +46,10 @@ func (d *Device) Checksum(s *gpu.Slab, p page.Index) uint32 {
 }
 
 func (d *Device) Scrub(s *gpu.Slab, p page.Index) {
-	clear(pageBytes(bytesOf(s.Data), s.Layout, p))
+	b := pageBytes(bytesOf(s.Data), s.Layout, p)
+	for i := range b {
+		b[i] = scrubByte
+	}
 	clear(headerBytes(s, p))
 }
 

@@ -9,6 +9,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -92,11 +93,12 @@ func ChatML() *Template {
 //
 // What the template refuses, by raise_exception or because it cannot be carried out, is a *request.Rejection of the field "messages".
 // So is a role or a name of other characters than letters, digits, '_', '-' and '.': templates write them next to special tokens.
-func (t *Template) Render(msgs []request.Message, addGenerationPrompt bool) (string, error) {
+// Where ctx ends, the error is ctx's.
+func (t *Template) Render(ctx context.Context, msgs []request.Message, addGenerationPrompt bool) (string, error) {
 	if err := validate(msgs); err != nil {
 		return "", err
 	}
-	return t.render(msgs, addGenerationPrompt, t.options.Now())
+	return t.render(newBudget(ctx), msgs, addGenerationPrompt, t.options.Now())
 }
 
 func validate(msgs []request.Message) error {
@@ -127,20 +129,31 @@ type refusal struct{ message string }
 
 func (r *refusal) Error() string { return r.message }
 
-// render carries out the template. The error is nil or a *request.Rejection.
-func (t *Template) render(msgs []request.Message, addGenerationPrompt bool, now time.Time) (string, error) {
-	text, err := t.execute(msgs, addGenerationPrompt, now)
+// render carries out the template. The error is nil, that of the budget's context, or a *request.Rejection.
+func (t *Template) render(b *budget, msgs []request.Message, addGenerationPrompt bool, now time.Time) (string, error) {
+	err := b.check()
 	if err == nil {
-		return text, nil
+		var text string
+		if text, err = t.execute(b, msgs, addGenerationPrompt, now); err == nil {
+			return text, nil
+		}
+	}
+	return "", rejection(b, err)
+}
+
+// rejection tells the client why a rendering ended.
+func rejection(b *budget, err error) error {
+	if gone := b.ctx.Err(); gone != nil {
+		return gone
 	}
 	var refused *refusal
 	if errors.As(err, &refused) {
-		return "", request.Invalid("messages", "%s", refused.message)
+		return request.Invalid("messages", "%s", refused.message)
 	}
-	return "", request.Invalid("messages", "The model's chat template cannot render these messages: %v.", err)
+	return request.Invalid("messages", "The model's chat template cannot render these messages: %v.", err)
 }
 
-func (t *Template) execute(msgs []request.Message, addGenerationPrompt bool, now time.Time) (text string, err error) {
+func (t *Template) execute(b *budget, msgs []request.Message, addGenerationPrompt bool, now time.Time) (text string, err error) {
 	defer recovered(&err)
 	messages := make([]jinja.Value, len(msgs))
 	size := 0
@@ -169,7 +182,7 @@ func (t *Template) execute(msgs []request.Message, addGenerationPrompt bool, now
 			return jinja.NewString(strftime(now, textOf(args))), nil
 		}),
 	}
-	newGuard(size).define(names)
+	newGuard(b, size).define(names)
 	return t.compiled.RenderValues(names)
 }
 

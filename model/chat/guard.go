@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -8,16 +9,18 @@ import (
 	"github.com/ardanlabs/jinja"
 )
 
-// Limits of one rendering. The library has none, and a template comes out of a file that somebody made; these stop one that loops,
+// Limits of a template. The library has none, and a template comes out of a file that somebody made; these stop one that loops,
 // recurses, or makes more and more text.
 const (
 	maxSourceBytes = 128 << 10 // the longest public templates have 25 KiB
-	maxSteps       = 1 << 18   // passes of loops and calls of macros
 	maxDepth       = 50        // macros within macros
 	maxRange       = 100_000   // as in Jinja2's sandbox
 	maxValues      = 1 << 18   // in one value that is kept or printed
 	maxValueDepth  = 64        // lists and dicts within each other, so that none can be printed that holds itself
-	maxTime        = 5 * time.Second
+
+	// For all renderings of a conversation together; see budget.
+	maxSteps = 1 << 19 // passes of loops and calls of macros
+	maxTime  = 5 * time.Second
 
 	// The text that a template makes, macros and kept values included, may have outputBase bytes and outputFactor for each of the messages'.
 	outputBase   = 4 << 20
@@ -35,20 +38,51 @@ const (
 	scopeName   = guardPrefix + "scope" // round the body of a loop that sets variables
 )
 
+// budget is what all renderings of one conversation may take together. It lives as long as the call that it was made for.
+type budget struct {
+	ctx      context.Context
+	steps    int // taken
+	deadline time.Time
+}
+
+func newBudget(ctx context.Context) *budget {
+	return &budget{ctx: ctx, deadline: time.Now().Add(maxTime)}
+}
+
+func (b *budget) step() error {
+	if b.steps++; b.steps > maxSteps {
+		return fmt.Errorf("it takes more than %d steps", maxSteps)
+	}
+	if b.steps%256 == 0 {
+		return b.check()
+	}
+	return nil
+}
+
+// check tells whether nobody waits any more or the time is over.
+func (b *budget) check() error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	if time.Now().After(b.deadline) {
+		return fmt.Errorf("it takes longer than %v", maxTime)
+	}
+	return nil
+}
+
 // guard counts what one rendering does. It is called from the prepared template.
 //
 // What it cannot see lies within a single expression: a string multiplied by a great number, or a list that was appended to itself and is
 // then turned to text by a filter. So a template remains as trusted as the file it came in.
 type guard struct {
-	steps    int
+	budget   *budget
 	depth    int
 	bytes    int
 	maxBytes int
-	deadline time.Time
 }
 
-func newGuard(messageBytes int) *guard {
-	return &guard{maxBytes: outputBase + outputFactor*messageBytes, deadline: time.Now().Add(maxTime)}
+func newGuard(b *budget, messageBytes int) *guard {
+	return &guard{budget: b, maxBytes: outputBase + outputFactor*messageBytes}
 }
 
 type function = func(args []jinja.Value, kwargs map[string]jinja.Value) (jinja.Value, error)
@@ -63,13 +97,7 @@ func (g *guard) define(names map[string]jinja.Value) {
 }
 
 func (g *guard) step([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
-	if g.steps++; g.steps > maxSteps {
-		return jinja.Undefined(), fmt.Errorf("it takes more than %d steps", maxSteps)
-	}
-	if g.steps%256 == 0 && time.Now().After(g.deadline) {
-		return jinja.Undefined(), fmt.Errorf("it takes longer than %v", maxTime)
-	}
-	return jinja.Undefined(), nil
+	return jinja.Undefined(), g.budget.step()
 }
 
 func (g *guard) enter([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {

@@ -1,10 +1,12 @@
 package chat
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kvasir-engine/kvasir/request"
@@ -28,32 +30,49 @@ const maxTries = 64
 // exactly the plain rendering, as many contents as possible are marked, and the others come in a Part that is not Content. But such a content
 // may not have the text of one of Options.Special in it: that is a rejection of "messages", since nobody could tell who wrote it.
 //
+// All renderings together have the time and the steps of one.
+//
 // The parts are one text. Whoever tokenises it recognises special tokens in the parts that are not Content and otherwise pays no attention to
 // their borders: models were trained on words that go across them.
-func (t *Template) RenderParts(msgs []request.Message, addGenerationPrompt bool) ([]Part, error) {
+func (t *Template) RenderParts(ctx context.Context, msgs []request.Message, addGenerationPrompt bool) ([]Part, error) {
 	if err := validate(msgs); err != nil {
 		return nil, err
 	}
+	b := newBudget(ctx)
 	now := t.options.Now() // one time for all renderings
-	render := func(msgs []request.Message) (string, error) { return t.render(msgs, addGenerationPrompt, now) }
+	render := func(msgs []request.Message) (string, error) { return t.render(b, msgs, addGenerationPrompt, now) }
 	text, err := render(msgs)
 	if err != nil {
 		return nil, err
 	}
 
-	m := &marker{msgs: msgs, render: render, plain: text, prefix: unguessable()}
+	m := &marker{msgs: msgs, render: render, budget: b, plain: text, cost: b.steps, prefix: unguessable()}
 	cores := distinctCores(msgs)
-	marked := m.markable(cores)
-	parts, ok := m.parts(marked)
-	if !ok { // contents that can be marked one by one, but not together
-		marked, parts = nil, join(nil, Part{Text: text})
+	marked, parts := m.mark(cores)
+	if err := b.check(); err != nil { // it may have cut the marking short
+		return nil, rejection(b, err)
 	}
-	for _, core := range cores {
-		if special := t.special(core); special != "" && !slices.Contains(marked, core) {
-			return nil, request.Invalid("messages", "A message contains %q, which this model's chat template does not let be told from its own.", special)
-		}
+	if err := t.refuseSpecial(cores, marked); err != nil {
+		return nil, err
 	}
 	return parts, nil
+}
+
+// refuseSpecial rejects a control token's text in any of the cores that is not marked.
+func (t *Template) refuseSpecial(cores, marked []string) error {
+	told := make(map[string]bool, len(marked))
+	for _, core := range marked {
+		told[core] = true
+	}
+	for _, core := range cores {
+		if told[core] {
+			continue
+		}
+		if special := t.special(core); special != "" {
+			return request.Invalid("messages", "A message contains %q, which this model's chat template does not let be told from its own.", special)
+		}
+	}
+	return nil
 }
 
 // special returns a control token's text that is in s, or nothing.
@@ -84,21 +103,43 @@ func distinctCores(msgs []request.Message) []string {
 type marker struct {
 	msgs   []request.Message
 	render func([]request.Message) (string, error)
+	budget *budget
 	plain  string // the rendering without marks
+	cost   int    // steps of that
 	prefix string // of all marks
 	tries  int
 }
 
+// mark renders with as many cores marked as possible, and returns these.
+func (m *marker) mark(cores []string) (marked []string, parts []Part) {
+	if parts, ok := m.parts(cores); ok {
+		return cores, parts
+	}
+	marked = m.halves(cores)
+	if parts, ok := m.parts(marked); ok {
+		return marked, parts
+	}
+	var j joiner // they can be marked one by one, but not together
+	j.add(m.plain, false)
+	return nil, j.end()
+}
+
 // markable returns those of the cores that can be marked: all, or those of either half.
 func (m *marker) markable(cores []string) []string {
-	if len(cores) == 0 || m.tries >= maxTries {
+	// A try costs about what the plain rendering did, and so will the last one, with all that turn out to be markable.
+	if m.tries >= maxTries || m.budget.steps+2*m.cost > maxSteps || m.budget.check() != nil {
 		return nil
 	}
 	m.tries++
 	if _, ok := m.parts(cores); ok {
 		return cores
 	}
-	if len(cores) == 1 {
+	return m.halves(cores)
+}
+
+// halves returns those of the cores that can be marked, which are not all.
+func (m *marker) halves(cores []string) []string {
+	if len(cores) < 2 {
 		return nil
 	}
 	half := len(cores) / 2
@@ -134,35 +175,61 @@ func (m *marker) parts(cores []string) ([]Part, bool) {
 
 // split puts the cores back in place of their marks. A mark that the template damaged stays as it is and shows as a difference.
 func (m *marker) split(text string, cores []string) []Part {
-	var parts []Part
+	var j joiner
 	for {
 		before, after, found := strings.Cut(text, m.prefix)
-		parts = join(parts, Part{Text: before})
+		j.add(before, false)
 		if !found {
-			return parts
+			return j.end()
 		}
-		var i int
-		number, rest, ended := strings.Cut(after, "z")
-		if _, err := fmt.Sscanf(number, "%d", &i); !ended || err != nil || i < 0 || i >= len(cores) || fmt.Sprint(i) != number {
-			parts = join(parts, Part{Text: m.prefix})
+		if i, length := markNumber(after); length > 0 && i < len(cores) {
+			j.add(cores[i], true)
+			text = after[length:]
+		} else {
+			j.add(m.prefix, false)
 			text = after
-			continue
 		}
-		parts = join(parts, Part{Text: cores[i], Content: true})
-		text = rest
 	}
 }
 
-// join appends a part, to the last one if that is of its kind.
-func join(parts []Part, p Part) []Part {
-	if p.Text == "" {
-		return parts
+// markNumber reads what follows a mark's prefix: a number in decimal, and a z. length is 0 if there is something else.
+func markNumber(s string) (number, length int) {
+	digits := 0
+	for digits < len(s) && digits < 10 && '0' <= s[digits] && s[digits] <= '9' {
+		digits++
 	}
-	if last := len(parts) - 1; last >= 0 && parts[last].Content == p.Content {
-		parts[last].Text += p.Text
-		return parts
+	number, err := strconv.Atoi(s[:digits])
+	if err != nil || !strings.HasPrefix(s[digits:], "z") || digits > 1 && s[0] == '0' {
+		return 0, 0
 	}
-	return append(parts, p)
+	return number, digits + 1
+}
+
+// joiner makes parts of pieces of text; adjacent pieces of one kind become one part.
+type joiner struct {
+	parts   []Part
+	text    strings.Builder // of the part that is open
+	content bool
+}
+
+func (j *joiner) add(text string, content bool) {
+	if text == "" {
+		return
+	}
+	if content != j.content {
+		j.end()
+		j.content = content
+	}
+	j.text.WriteString(text)
+}
+
+// end closes the open part and returns all.
+func (j *joiner) end() []Part {
+	if j.text.Len() > 0 {
+		j.parts = append(j.parts, Part{Text: j.text.String(), Content: j.content})
+		j.text.Reset()
+	}
+	return j.parts
 }
 
 // unguessable returns 128 random bits as letters: text that no client can have put into a message.

@@ -81,7 +81,7 @@ func TestRenderPartsTellsContentsApart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := mustNew(t, tt.source).RenderParts(tt.msgs, false)
+			got, err := mustNew(t, tt.source).RenderParts(t.Context(), tt.msgs, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestSpecialTokensThatCannotBeToldApartAreRejected(t *testing.T) {
 		"changed, harmless":   {upper, "a<t>b", false},
 		"looked into, but no": {looks, "<s><tool>", false},
 	} {
-		_, err := mustNew(t, tt.source).RenderParts([]request.Message{user("x"), user(tt.content)}, false)
+		_, err := mustNew(t, tt.source).RenderParts(t.Context(), []request.Message{user("x"), user(tt.content)}, false)
 		if refused := errors.Is(err, request.ErrInvalid) && strings.Contains(err.Error(), `"<s>"`); refused != tt.refused || !refused && err != nil {
 			t.Errorf("%s: error %v, want a refusal: %v", name, err, tt.refused)
 		}
@@ -128,7 +128,7 @@ func TestPartsAreTheRendering(t *testing.T) {
 		}
 		name := rapid.SampledFrom([]string{"chatml", "gemma", "llama3", "mistral", "qwen"}).Draw(t, "template")
 		tmpl := templates[name]
-		whole, err := tmpl.Render(msgs, true)
+		whole, err := tmpl.Render(t.Context(), msgs, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,11 +136,11 @@ func TestPartsAreTheRendering(t *testing.T) {
 		for i, m := range msgs {
 			harmless[i] = request.Message{Role: m.Role, Content: "x"}
 		}
-		pattern, err := tmpl.Render(harmless, true)
+		pattern, err := tmpl.Render(t.Context(), harmless, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, err := tmpl.RenderParts(msgs, true)
+		parts, err := tmpl.RenderParts(t.Context(), msgs, true)
 		if err != nil {
 			if name == "qwen" && errors.Is(err, request.ErrInvalid) {
 				return // a reasoning is cut off and a special token is in what is left
@@ -174,7 +174,7 @@ func FuzzChatML(f *testing.F) {
 		if add {
 			want += "<|im_start|>assistant\n"
 		}
-		got, err := tmpl.Render(msgs, add)
+		got, err := tmpl.Render(t.Context(), msgs, add)
 		if role == "" || !plain(role) {
 			if !errors.Is(err, request.ErrInvalid) {
 				t.Fatalf("role %q: error %v, want a rejection", role, err)
@@ -184,7 +184,7 @@ func FuzzChatML(f *testing.F) {
 		if err != nil || got != want {
 			t.Fatalf("got %q, %v, want %q", got, err, want)
 		}
-		parts, err := tmpl.RenderParts(msgs, add)
+		parts, err := tmpl.RenderParts(t.Context(), msgs, add)
 		if err != nil || joined(parts) != want {
 			t.Fatalf("parts %+v, %v, want together %q", parts, err, want)
 		}
@@ -213,7 +213,7 @@ func FuzzNew(f *testing.F) {
 			t.Skip("within one expression the library has no bounds: see guard")
 		}
 		if tmpl, err := New(source, Options{}); err == nil {
-			tmpl.Render([]request.Message{user("a"), assistant("b")}, true)
+			tmpl.Render(t.Context(), []request.Message{user("a"), assistant("b")}, true)
 		}
 	})
 }

@@ -224,6 +224,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"ggml", []byte("lmgg0123"), "the format before it (ggml)"},
 		{"ggjt", []byte("tjgg0123"), "the format before it (ggml)"},
 		{"zip", []byte("PK\x03\x04...."), "zip archive"},
+		{"program", []byte("\x7fELF\x02\x01"), "not a GGUF file but a program"},
 		{"gzip", []byte("\x1f\x8b\x08."), "gzip"},
 		{"safetensors", append(le64(20), `{"__metadata__":{}}`...), "safetensors"},
 		{"web page", []byte("\n<!DOCTYPE html><html>"), "web page"},

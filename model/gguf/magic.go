@@ -33,6 +33,8 @@ func sniff(b []byte) string {
 		return "the format before it (ggml); convert the model anew"
 	case has("PK\x03\x04"):
 		return "a zip archive (a PyTorch checkpoint, perhaps); convert the model to GGUF"
+	case has("\x7fELF"):
+		return "a program or library (ELF)"
 	case has("\x1f\x8b"):
 		return "a gzip archive; unpack it"
 	case has("version https://git-lfs"):

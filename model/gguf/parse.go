@@ -106,7 +106,7 @@ func parse(name string, b []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	offsets := make([]placed, 0, tensors)
+	var offsets []placed // grows with what is there: the count alone may be a lie, of a large file
 	for i := range tensors {
 		p, err := r.tensor(f, i)
 		if err != nil {

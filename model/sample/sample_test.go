@@ -173,7 +173,7 @@ func TestSampleAgreesWithTheTwin(t *testing.T) {
 			Logprobs:          rapid.Bool().Draw(t, "logprobs"),
 		}
 		if s.Logprobs {
-			s.TopLogprobs = rapid.IntRange(0, 20).Draw(t, "top_logprobs")
+			s.TopLogprobs = rapid.IntRange(0, request.MaxTopLogprobs).Draw(t, "top_logprobs")
 		}
 		prompt := rapid.SliceOfN(token, 0, 6).Draw(t, "prompt")
 		seed := rapid.Uint64().Draw(t, "seed")

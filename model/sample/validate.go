@@ -7,9 +7,6 @@ import (
 	"github.com/kvasir-engine/kvasir/request"
 )
 
-// maxTopLogprobs is the most alternatives a client may ask for at each position (OpenAI's bound).
-const maxTopLogprobs = 20
-
 // Validate says whether s can be used with a vocabulary of vocab tokens: nil if so, else a rejection that names the field as
 // OpenAI's API spells it. Zero values are "unset" as [request.Sampling] documents them. Temperature has no upper bound but
 // must be finite.
@@ -38,8 +35,8 @@ func Validate(s request.Sampling, vocab int) *request.Rejection {
 	if s.TopK < 0 {
 		return request.Invalid("top_k", "top_k must not be negative, but is %d; 0 keeps all tokens.", s.TopK)
 	}
-	if s.TopLogprobs < 0 || s.TopLogprobs > maxTopLogprobs {
-		return request.Invalid("top_logprobs", "top_logprobs must be between 0 and %d, not %d.", maxTopLogprobs, s.TopLogprobs)
+	if s.TopLogprobs < 0 || s.TopLogprobs > request.MaxTopLogprobs {
+		return request.Invalid("top_logprobs", "top_logprobs must be between 0 and %d, not %d.", request.MaxTopLogprobs, s.TopLogprobs)
 	}
 	if s.TopLogprobs > 0 && !s.Logprobs {
 		return request.Invalid("top_logprobs", "top_logprobs needs logprobs to be true.")

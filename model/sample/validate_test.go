@@ -16,7 +16,7 @@ func TestValidate(t *testing.T) {
 		{"", request.Sampling{}},
 		{"", request.Sampling{Temperature: 2, TopK: 40, TopP: 1, MinP: 1, RepetitionPenalty: 1.1, PresencePenalty: 2, FrequencyPenalty: -2}},
 		{"", request.Sampling{Temperature: 1e9}},
-		{"", request.Sampling{LogitBias: map[int32]float32{0: -100, 99: 100}, Logprobs: true, TopLogprobs: 20}},
+		{"", request.Sampling{LogitBias: map[int32]float32{0: -100, 99: 100}, Logprobs: true, TopLogprobs: request.MaxTopLogprobs}},
 		{"temperature", request.Sampling{Temperature: -0.1}},
 		{"temperature", request.Sampling{Temperature: math.NaN()}},
 		{"temperature", request.Sampling{Temperature: math.Inf(1)}},
@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 		{"logit_bias", request.Sampling{LogitBias: map[int32]float32{-1: 1}}},
 		{"logit_bias", request.Sampling{LogitBias: map[int32]float32{1: 101}}},
 		{"logit_bias", request.Sampling{LogitBias: map[int32]float32{1: nan}}},
-		{"top_logprobs", request.Sampling{Logprobs: true, TopLogprobs: 21}},
+		{"top_logprobs", request.Sampling{Logprobs: true, TopLogprobs: request.MaxTopLogprobs + 1}},
 		{"top_logprobs", request.Sampling{Logprobs: true, TopLogprobs: -1}},
 		{"top_logprobs", request.Sampling{TopLogprobs: 1}},
 	}

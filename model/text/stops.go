@@ -8,15 +8,12 @@ import (
 	"github.com/kvasir-engine/kvasir/request"
 )
 
-const (
-	maxStops     = 16   // OpenAI allows 4
-	maxStopBytes = 1024 // of each
-)
+const maxStopBytes = 1024 // of each
 
 // ValidateStops says whether stops can be used as Request.Stop: nil if so, else a rejection of the field "stop".
 func ValidateStops(stops []string) *request.Rejection {
-	if len(stops) > maxStops {
-		return request.Invalid("stop", "stop has %d strings; at most %d are allowed.", len(stops), maxStops)
+	if len(stops) > request.MaxStops {
+		return request.Invalid("stop", "stop has %d strings; at most %d are allowed.", len(stops), request.MaxStops)
 	}
 	for i, stop := range stops {
 		switch {

@@ -126,13 +126,13 @@ func FuzzStops(f *testing.F) {
 }
 
 func TestValidateStops(t *testing.T) {
-	good := [][]string{nil, {"\n"}, {strings.Repeat("x", 1024)}, strings.Split(strings.Repeat("x", 16), "")}
+	good := [][]string{nil, {"\n"}, {strings.Repeat("x", 1024)}, strings.Split(strings.Repeat("x", request.MaxStops), "")}
 	for _, stops := range good {
 		if r := ValidateStops(stops); r != nil {
 			t.Errorf("%q was refused: %v", stops, r)
 		}
 	}
-	bad := [][]string{{""}, {"a", ""}, {strings.Repeat("x", 1025)}, {"\xff"}, strings.Split(strings.Repeat("x", 17), "")}
+	bad := [][]string{{""}, {"a", ""}, {strings.Repeat("x", 1025)}, {"\xff"}, strings.Split(strings.Repeat("x", request.MaxStops+1), "")}
 	for _, stops := range bad {
 		if r := ValidateStops(stops); r == nil || r.Field != "stop" || !errors.Is(r, request.ErrInvalid) {
 			t.Errorf("%q: rejection %v, want one of the field stop", stops, r)

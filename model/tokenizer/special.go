@@ -43,12 +43,20 @@ func (t *Tokenizer) readSpecials(f *gguf.File, merges []string) {
 	}
 	t.findEnds(f, merges)
 
-	t.specials = &specials{}
+	var list []special
+	long := 0
 	for id, token := range t.tokens {
-		switch k := t.kinds[id]; k {
-		case kindControl, kindUnknown, kindUser:
-			t.specials.add(token, int32(id), k == kindUser)
+		switch k := t.kinds[id]; {
+		case k != kindControl && k != kindUnknown && k != kindUser, token == "":
+		case len(token) > maxSpecialBytes:
+			long++
+		default:
+			list = append(list, special{token, int32(id), k == kindUser})
 		}
+	}
+	t.specials = newSpecials(list)
+	if long > 0 {
+		t.warn("%d of the control and user-defined tokens are longer than %d bytes and are not recognised in text", long, maxSpecialBytes)
 	}
 }
 
@@ -123,53 +131,3 @@ func (t *Tokenizer) IsEnd(id int32) bool {
 
 // Ends are the tokens that end an answer, in ascending order.
 func (t *Tokenizer) Ends() []int32 { return slices.Clone(t.ends) }
-
-// specials finds special tokens in text: a tree of their bytes.
-type specials struct {
-	children map[byte]*specials
-	leaf     bool // a token ends here
-	id       int32
-	always   bool // it is recognised in all text, not only where control tokens are
-}
-
-// add adds a token. Of equal ones the first counts.
-func (s *specials) add(token string, id int32, always bool) {
-	if token == "" {
-		return
-	}
-	for i := range len(token) {
-		if s.children == nil {
-			s.children = map[byte]*specials{}
-		}
-		next := s.children[token[i]]
-		if next == nil {
-			next = &specials{}
-			s.children[token[i]] = next
-		}
-		s = next
-	}
-	if !s.leaf {
-		s.leaf, s.id, s.always = true, id, always
-	}
-}
-
-// find is the leftmost and there the longest token in text[from:]: its place in text, length and id. Without one it is len(text), 0 and no id. control says whether a
-// control token may lie in a part of the text.
-func (s *specials) find(text string, from int, control func(from, to int) bool) (at, length int, id int32) {
-	for at := from; at < len(text); at++ {
-		length, id := 0, int32(-1)
-		next := s
-		for i := at; i < len(text); i++ {
-			if next = next.children[text[i]]; next == nil {
-				break
-			}
-			if next.leaf && (next.always || control(at, i+1)) {
-				length, id = i+1-at, next.id
-			}
-		}
-		if length > 0 {
-			return at, length, id
-		}
-	}
-	return len(text), 0, -1
-}

@@ -49,7 +49,7 @@ type Tokenizer struct {
 }
 
 // New makes the tokenizer of a model file, from copies: the file may be closed afterwards. A vocabulary that is not byte-level BPE is an error that says what it is;
-// doubts that do not stop the work are told by Warnings.
+// doubts that do not stop the work are told by Warnings. It asks for at most 40 bytes of memory, and usually far less, for each byte of the vocabulary in the file.
 func New(f *gguf.File) (*Tokenizer, error) {
 	if err := checkModel(f); err != nil {
 		return nil, err
@@ -139,30 +139,34 @@ func (t *Tokenizer) readPre(f *gguf.File) {
 // readMerges numbers the symbols and notes which of them merge.
 func (t *Tokenizer) readMerges(lines []string) {
 	extra := map[string]int32{}
-	symbol := func(text []byte) int32 {
+	most := len(t.byteSymbols) + len(t.tokens) // of extra symbols; real vocabularies have a few at most, and memory for them is not in the file
+	symbol := func(text []byte) (id int32, ok bool) {
 		// Ordinary text never becomes a control token, whatever the merges say.
 		if id, ok := t.ids[string(text)]; ok && !t.IsSpecial(id) {
-			return id
+			return id, true
 		}
-		id, ok := extra[string(text)]
-		if !ok {
+		if id, ok = extra[string(text)]; !ok {
+			if len(t.extra) == most {
+				return 0, false
+			}
 			id = int32(len(t.tokens) + len(t.extra))
-			extra[string(text)] = id
-			t.extra = append(t.extra, string(text))
+			spelt := string(text)
+			extra[spelt] = id
+			t.extra = append(t.extra, spelt)
 		}
-		return id
+		return id, true
 	}
 	var text []byte
 	missing := 0
 	for b := range t.byteSymbols {
 		text = utf8.AppendRune(text[:0], t.spelling.runes[b])
-		t.byteSymbols[b] = symbol(text)
+		t.byteSymbols[b], _ = symbol(text)
 		if !t.isToken(t.byteSymbols[b]) {
 			missing++
 		}
 	}
 	t.merges = make(map[uint64]merge, len(lines))
-	malformed := 0
+	malformed, foreign := 0, 0
 	for rank, line := range lines {
 		left, right, ok := parts(line)
 		if !ok {
@@ -170,9 +174,15 @@ func (t *Tokenizer) readMerges(lines []string) {
 			continue
 		}
 		text = append(append(text[:0], left...), right...)
-		key := pair(symbol(text[:len(left)]), symbol(text[len(left):]))
-		if _, twice := t.merges[key]; !twice {
-			t.merges[key] = merge{rank: int32(rank), symbol: symbol(text)}
+		l, okLeft := symbol(text[:len(left)])
+		r, okRight := symbol(text[len(left):])
+		both, ok := symbol(text)
+		if !okLeft || !okRight || !ok {
+			foreign++
+			continue
+		}
+		if _, twice := t.merges[pair(l, r)]; !twice {
+			t.merges[pair(l, r)] = merge{rank: int32(rank), symbol: both}
 		}
 	}
 	if missing > 0 {
@@ -180,6 +190,9 @@ func (t *Tokenizer) readMerges(lines []string) {
 	}
 	if malformed > 0 {
 		t.warn("%d of the merges are not two parts with a space between, and are left out", malformed)
+	}
+	if foreign > 0 {
+		t.warn("%d of the merges are left out: the merges need more than %d symbols that are no tokens", foreign, most)
 	}
 }
 

@@ -79,11 +79,8 @@ func (b *loadBar) report(done, total int64) {
 		}
 		b.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(b.out),
-			progressbar.OptionSetDescription("loading"),
+			progressbar.OptionSetDescription(fmt.Sprintf("loading %d MiB", total>>20)),
 			progressbar.OptionSetWidth(30),
-			progressbar.OptionShowBytes(true),
-			progressbar.OptionShowCount(),
-			progressbar.OptionUseIECUnits(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
 		)
 	}

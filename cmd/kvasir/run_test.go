@@ -223,7 +223,7 @@ func TestLoadBar(t *testing.T) {
 				t.Errorf("shown: %v, want %v: %q", shown, tt.shown, out.String())
 			}
 			if tt.shown {
-				wants(t, "the bar", out.String(), "loading", "50%", "50/100 MiB")
+				wants(t, "the bar", out.String(), "loading", "50%", "loading 100 MiB")
 			}
 			bar.finish()
 			drawn := out.String()

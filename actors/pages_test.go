@@ -31,6 +31,18 @@ func (l *lab) swap(a, b page.Index) {
 	l.dev.WriteHeader(l.slab, b, ha)
 }
 
+// eachItem shows every item of every batch on its way to the runner.
+func eachItem(see func(*sched.Item)) tamper {
+	return func(role string, m any) any {
+		if r, ok := m.(*run); ok && role == "runner" {
+			for i := range r.batch.Items {
+				see(&r.batch.Items[i])
+			}
+		}
+		return m
+	}
+}
+
 // Two requests run side by side; behind the engine's back two pages of one of them change places, or an old reference to a page takes the place of the
 // right one. That request ends with an error and not one token more; the other's answer is the one it gets alone.
 func TestAForeignPageEndsItsRequestOnly(t *testing.T) {
@@ -76,23 +88,15 @@ func TestAForeignPageEndsItsRequestOnly(t *testing.T) {
 			var l *lab
 			var old page.Ref
 			spoiled := false
-			l = newLab(t, func(role string, m any) any {
-				r, ok := m.(*run)
-				if role != "runner" || !ok {
-					return m
+			l = newLab(t, eachItem(func(it *sched.Item) {
+				if it.Seq == 1 {
+					old = it.Pages[0] // of a request that ends before the others begin
 				}
-				for i := range r.batch.Items {
-					it := &r.batch.Items[i]
-					if it.Seq == 1 {
-						old = it.Pages[0] // of a request that ends before the others begin
-					}
-					if it.Seq == 2 && it.Start == 40+before-1 && !spoiled {
-						spoiled = true
-						c.spoil(l, it, old)
-					}
+				if it.Seq == 2 && it.Start == 40+before-1 && !spoiled {
+					spoiled = true
+					c.spoil(l, it, old)
 				}
-				return m
-			}, noCache)
+			}), noCache)
 			if _, _, err := l.collect(l.submit(prompt(9, 20), 2)); err != nil {
 				t.Fatal(err)
 			}
@@ -117,24 +121,16 @@ func TestAReplayedSpendDoesNotTakeThePage(t *testing.T) {
 	var l *lab
 	var taken page.Ref
 	replayed := false
-	l = newLab(t, func(role string, m any) any {
-		r, ok := m.(*run)
-		if role != "runner" || !ok {
-			return m
+	l = newLab(t, eachItem(func(it *sched.Item) {
+		if it.Seq == 1 {
+			taken = it.Pages[0]
 		}
-		for i := range r.batch.Items {
-			it := &r.batch.Items[i]
-			if it.Seq == 1 {
-				taken = it.Pages[0]
-			}
-			if it.Seq == 2 && it.Start == 48 && !replayed {
-				replayed = true
-				it.Pages = slices.Clone(it.Pages)
-				it.Pages[3] = taken
-			}
+		if it.Seq == 2 && it.Start == 48 && !replayed {
+			replayed = true
+			it.Pages = slices.Clone(it.Pages)
+			it.Pages[3] = taken
 		}
-		return m
-	})
+	}))
 	owner, thief := l.submit(prompt(1, 40), 60), l.submit(prompt(2, 40), 60)
 	want := alone(t, prompt(1, 40), 60)
 	if _, _, err := l.collect(thief); !errors.Is(err, request.ErrPageCheck) {

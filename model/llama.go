@@ -44,11 +44,16 @@ func loadLlama(l *loader) (Config, network) {
 			down:     l.linear(blk+"ffn_down", c.Embed, c.FeedForward),
 		})
 	}
-	m.outputNorm = l.vector("output_norm.weight", c.Embed)
-	m.output = l.output(c, m.embed)
-	c.Rope = l.rope(gpu.RopeNorm, c) // after the tensors, whose shapes prove c
-	m.config = c
+	m.finish(l, &c, gpu.RopeNorm)
 	return c, m
+}
+
+// finish loads what comes behind the layers.
+func (m *llama) finish(l *loader, c *Config, style gpu.RopeStyle) {
+	m.outputNorm = l.vector("output_norm.weight", c.Embed)
+	m.output = l.output(*c, m.embed)
+	c.Rope = l.rope(style, *c) // after the tensors, whose shapes prove c
+	m.config = *c
 }
 
 func (m *llama) forward(d gpu.Device, a *activations, b *Batch, s *gpu.Slab) {

@@ -183,12 +183,23 @@ func (l *loader) vector(name string, n int) gpu.Weight {
 
 // linear loads prefix.weight, of shape [in, out], and prefix.bias if there is one.
 func (l *loader) linear(prefix string, out, in int) linear {
-	p := linear{weight: l.matrix(prefix+".weight", out, in)}
 	if _, ok := l.file.Tensor(prefix + ".bias"); ok {
-		bias := l.vector(prefix+".bias", out)
-		p.bias = &bias
+		return l.biased(prefix, out, in)
 	}
+	return l.unbiased(prefix, out, in)
+}
+
+// biased loads prefix.weight and prefix.bias, which must be there.
+func (l *loader) biased(prefix string, out, in int) linear {
+	p := l.unbiased(prefix, out, in)
+	bias := l.vector(prefix+".bias", out)
+	p.bias = &bias
 	return p
+}
+
+// unbiased loads prefix.weight; a bias is left to be refused.
+func (l *loader) unbiased(prefix string, out, in int) linear {
+	return linear{weight: l.matrix(prefix+".weight", out, in)}
 }
 
 func (l *loader) load(t gguf.Tensor, rows, cols int, shape []int) gpu.Weight {

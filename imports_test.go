@@ -13,20 +13,23 @@ var rules = map[string][]string{
 	"request":               {},
 	"kvpool/page":           {},
 	"kvpool":                {},
-	"kvpool/kvpooltest":     {"kvpool"},
-	"kvpool/kvpooltest/sim": {"kvpool", "kvpool/kvpooltest", "sched"},
+	"kvpool/kvpooltest":     {"kvpool", "handoff"},
+	"kvpool/kvpooltest/sim": {"kvpool", "kvpool/kvpooltest", "sched", "handoff"},
 	"sched":                 {},
 	"gpu":                   {},
 	"gpu/host":              {"gpu"},
 	"model":                 {"gpu", "model"},
 	"server":                {},
-	"actors":                {"sched", "kvpool", "model", "gpu"},
+	"handoff":               {"kvpool"},
+	"transport":             {"transport"},
+	"protos":                {},
+	"actors":                {"sched", "kvpool", "handoff", "transport", "protos", "model", "gpu", "actors"},
 	"":                      {"server", "actors", "sched", "kvpool", "model", "gpu", "gpu/host"},
 	"cmd/kvasir":            {""},
 }
 
 // pure rooms import nothing but the standard library and the leaves: no library of others either.
-var pure = []string{"request", "kvpool/page", "kvpool", "sched"}
+var pure = []string{"request", "kvpool/page", "kvpool", "sched", "handoff"}
 
 var leaves = []string{"request", "kvpool/page"}
 

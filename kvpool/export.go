@@ -21,7 +21,7 @@ func exporter(i int32) Owner { return Owner{Export, uint64(i)} }
 
 // reserve promises pages to an attempt. Only what it creates can be offered; a prompt that was rejected has nothing here to offer.
 func (l *Ledger) reserve(ev *Event) {
-	if !ev.Attempt.valid() || ev.Seq == 0 || ev.N < 1 || l.cfg.PageSize < 1 {
+	if !ev.Attempt.Valid() || ev.Seq == 0 || ev.N < 1 || l.cfg.PageSize < 1 {
 		l.stale(EvReserve, Malformed)
 		return
 	}

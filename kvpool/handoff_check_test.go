@@ -20,13 +20,13 @@ func handing(t *testing.T) *Ledger {
 	ref := l.Step(Event{Kind: EvAllot, N: 1}, nil)[0].Refs[0]
 	l.Step(Event{Kind: EvSpend, Spends: []page.Spend{{Ref: ref, Seq: 1}}}, nil)
 	l.Step(Event{Kind: EvSeal, Seals: []Seal{{Ref: ref, Seq: 1, Chain: page.Hash{1}, Full: true}}}, nil)
-	l.Step(Event{Kind: EvReserve, Attempt: Attempt{1, 1, 10}, Link: k, Seq: 1, N: 2}, nil)
-	l.Step(Event{Kind: EvOffer, Attempt: Attempt{1, 1, 10}, Refs: []page.Ref{ref}}, nil)
+	l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, 1, 10), Link: k, Seq: 1, N: 2}, nil)
+	l.Step(Event{Kind: EvOffer, Attempt: attemptOf(1, 1, 10), Refs: []page.Ref{ref}}, nil)
 	for n, tokens := range []int{2: 3, 3: 1} {
 		if tokens == 0 {
 			continue
 		}
-		a := Attempt{1, uint64(n), 20}
+		a := attemptOf(1, uint64(n), 20)
 		m := Message{Kind: MsgOffer, Attempt: a, From: 20, To: 10, Epoch: 1, Total: (tokens + 1) / 2}
 		ev := Event{Kind: EvExpect, Attempt: a, Link: k, Seq: page.Seq(n), To: 10, Tokens: tokens}
 		for i := range m.Total {
@@ -37,8 +37,8 @@ func handing(t *testing.T) *Ledger {
 		l.Step(Event{Kind: EvMessage, Link: k, Message: m}, nil)
 	}
 	l.Step(Event{Kind: EvRead, Job: 1}, nil)
-	l.Step(Event{Kind: EvCancel, Attempt: Attempt{1, 3, 20}}, nil)
-	l.Step(Event{Kind: EvCancel, Attempt: Attempt{1, 4, 20}}, nil)
+	l.Step(Event{Kind: EvCancel, Attempt: attemptOf(1, 3, 20)}, nil)
+	l.Step(Event{Kind: EvCancel, Attempt: attemptOf(1, 4, 20)}, nil)
 	if got := l.Owners(3); got != "Quarantined @1: read 3, import 1.3@14" || l.imports[0].accepted != 1 || l.stats.StaleTotal() != 0 {
 		t.Fatalf("not as described: %s, %+v", got, l.stats)
 	}
@@ -55,8 +55,8 @@ func TestCheckSeesHandOff(t *testing.T) {
 		{"an export that forgets a page", "I8", func(l *Ledger) { l.exports[0].given = 0 }},
 		{"an export to a life that has ended", "I8", func(l *Ledger) { l.links[0].dead, l.links[0].up = true, false }},
 		{"a promise that is not counted", "I10", func(l *Ledger) { l.promised-- }},
-		{"an export that cannot be found", "I1", func(l *Ledger) { delete(l.exportOf, Attempt{1, 1, 10}) }},
-		{"an import that cannot be found", "I1", func(l *Ledger) { delete(l.importOf, Attempt{1, 2, 20}) }},
+		{"an export that cannot be found", "I1", func(l *Ledger) { delete(l.exportOf, attemptOf(1, 1, 10)) }},
+		{"an import that cannot be found", "I1", func(l *Ledger) { delete(l.importOf, attemptOf(1, 2, 20)) }},
 		{"an import over a link that is not up", "I7", func(l *Ledger) { l.links[0].up = false }},
 		{"a read that is not counted", "I7", func(l *Ledger) { l.imports[0].out-- }},
 		{"a read that nobody waits for", "I4", func(l *Ledger) { l.imports[0].places[1].ok = true }},
@@ -64,8 +64,8 @@ func TestCheckSeesHandOff(t *testing.T) {
 		{"a page given away while a read is out", "I4", func(l *Ledger) { l.move(&l.pages[2], Resident) }},
 		{"a page that an ended import did not quarantine", "I8", func(l *Ledger) { l.move(&l.pages[3], Importing) }},
 		{"a page accepted that is not counted", "I9", func(l *Ledger) { l.imports[0].accepted = 0 }},
-		{"an import that is closed", "I9", func(l *Ledger) { l.bury(Attempt{1, 2, 20}, verdict{status: Done}) }},
-		{"an export that is closed", "I9", func(l *Ledger) { l.bury(Attempt{1, 1, 10}, verdict{status: Done}) }},
+		{"an import that is closed", "I9", func(l *Ledger) { l.bury(attemptOf(1, 2, 20), verdict{status: Done}) }},
+		{"an export that is closed", "I9", func(l *Ledger) { l.bury(attemptOf(1, 1, 10), verdict{status: Done}) }},
 		{"a tombstone out of its list", "I9", func(l *Ledger) { l.tombs[l.oldest].prev = 0 }},
 		{"more tombstones than may be", "I9", func(l *Ledger) { l.maxTombs = 0 }},
 		{"a link that is not its peer's latest", "I7", func(l *Ledger) { l.peers[0].epoch++ }},
@@ -95,14 +95,14 @@ func TestAppendState(t *testing.T) {
 	}{
 		{"a tick", true, Event{Kind: EvTick}},
 		{"a stale read", true, Event{Kind: EvRead, Job: 1}},
-		{"a cancel that came before", true, Event{Kind: EvCancel, Attempt: Attempt{1, 4, 20}}},
-		{"a new cancel", false, Event{Kind: EvCancel, Attempt: Attempt{1, 5, 20}}},
-		{"a cancel of an import", false, Event{Kind: EvCancel, Attempt: Attempt{1, 2, 20}}},
-		{"a revoke", false, Event{Kind: EvRevoke, Attempt: Attempt{1, 1, 10}}},
+		{"a cancel that came before", true, Event{Kind: EvCancel, Attempt: attemptOf(1, 4, 20)}},
+		{"a new cancel", false, Event{Kind: EvCancel, Attempt: attemptOf(1, 5, 20)}},
+		{"a cancel of an import", false, Event{Kind: EvCancel, Attempt: attemptOf(1, 2, 20)}},
+		{"a revoke", false, Event{Kind: EvRevoke, Attempt: attemptOf(1, 1, 10)}},
 		{"a read", false, Event{Kind: EvRead, Job: 2}},
 		{"a late read", false, Event{Kind: EvRead, Job: 3}},
-		{"a reservation", false, Event{Kind: EvReserve, Attempt: Attempt{1, 9, 10}, Link: k, Seq: 9, N: 1}},
-		{"an expectation", false, Event{Kind: EvExpect, Attempt: Attempt{1, 9, 20}, Link: k, Seq: 9, To: 10, Tokens: 1, Hashes: []page.Hash{{3}}}},
+		{"a reservation", false, Event{Kind: EvReserve, Attempt: attemptOf(1, 9, 10), Link: k, Seq: 9, N: 1}},
+		{"an expectation", false, Event{Kind: EvExpect, Attempt: attemptOf(1, 9, 20), Link: k, Seq: 9, To: 10, Tokens: 1, Hashes: []page.Hash{{3}}}},
 		{"a lost link", false, Event{Kind: EvLost, Link: k}},
 		{"another peer", false, Event{Kind: EvConnected, Link: Link{Peer: 3, Incarnation: 30, Epoch: 1}}},
 		{"an allotment", false, Event{Kind: EvAllot, N: 1}},
@@ -121,8 +121,8 @@ func TestAppendState(t *testing.T) {
 	x, y := handing(t), handing(t)
 	for i, l := range []*Ledger{x, y} {
 		for n := range 2 {
-			l.Step(Event{Kind: EvCancel, Attempt: Attempt{1, uint64(20 + (n+i)%2), 20}}, nil)
-			l.Step(Event{Kind: EvReserve, Attempt: Attempt{1, uint64(30 + (n+i)%2), 10}, Link: k, Seq: 9, N: 1}, nil)
+			l.Step(Event{Kind: EvCancel, Attempt: attemptOf(1, uint64(20+(n+i)%2), 20)}, nil)
+			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, uint64(30+(n+i)%2), 10), Link: k, Seq: 9, N: 1}, nil)
 		}
 	}
 	y.jobs += 100
@@ -223,4 +223,8 @@ func (d *decoder) handOff(p *pair) Event {
 	}
 	ev.Message = m
 	return ev
+}
+
+func attemptOf(gateway, number uint64, prefill page.Incarnation) Attempt {
+	return Attempt{Gateway: gateway, Number: number, Prefill: prefill}
 }

@@ -42,7 +42,7 @@ func readJob(job uint64) Owner { return Owner{Read, job} }
 // expect takes the gateway's word of what a prompt is. It reserves nothing: that is for the first offer.
 func (l *Ledger) expect(ev *Event) {
 	n, size := len(ev.Hashes), l.cfg.PageSize
-	if !ev.Attempt.valid() || ev.Seq == 0 || size < 1 || n < 1 || ev.Tokens <= (n-1)*size || ev.Tokens > n*size {
+	if !ev.Attempt.Valid() || ev.Seq == 0 || size < 1 || n < 1 || ev.Tokens <= (n-1)*size || ev.Tokens > n*size {
 		l.stale(EvExpect, Malformed)
 		return
 	}

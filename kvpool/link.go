@@ -164,7 +164,7 @@ func (l *Ledger) message(name Link, m *Message) {
 		reason = WrongLink
 	case m.From != name.Incarnation || m.To != l.cfg.Incarnation:
 		reason = WrongIncarnation
-	case !m.Attempt.valid():
+	case !m.Attempt.Valid():
 		reason = Malformed
 	case m.Kind == MsgRelease && m.Attempt.Prefill == l.cfg.Incarnation:
 		reason = l.released(i, m)
@@ -184,7 +184,7 @@ func (l *Ledger) message(name Link, m *Message) {
 
 // cancel takes the gateway's word that an attempt is over, whatever has become of it here.
 func (l *Ledger) cancel(a Attempt) {
-	if !a.valid() {
+	if !a.Valid() {
 		l.stale(EvCancel, Malformed)
 		return
 	}
@@ -202,4 +202,3 @@ func (l *Ledger) cancel(a Attempt) {
 }
 
 // valid: 0 names no gateway, no attempt and no life.
-func (a Attempt) valid() bool { return a.Gateway != 0 && a.Number != 0 && a.Prefill != 0 }

@@ -7,24 +7,11 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
 
-// Link is one connection with a peer, named by the hello of its control stream. Attempts live and die with it: a peer that reconnects is
-// a new link.
-type Link struct {
-	Peer        page.Node
-	Incarnation page.Incarnation // the peer's
-	Epoch       uint64           // of the connection; ascending for a pair of incarnations
-}
-
-// Attempt names one try of one request over one pair of nodes. Each try has a new one, and none is ever used again.
-type Attempt struct {
-	Gateway uint64           // the incarnation of the gateway that made it
-	Number  uint64           // ascending in that gateway, from 1
-	Prefill page.Incarnation // the life of the prefill node that it is for
-}
-
-func (a Attempt) String() string {
-	return fmt.Sprintf("%x.%d@%x", a.Gateway, a.Number, uint64(a.Prefill))
-}
+// Link and Attempt are the leaf's, which others name too.
+type (
+	Link    = page.Link
+	Attempt = page.Attempt
+)
 
 // MessageKind says what a message between the two nodes of an attempt says.
 type MessageKind uint8

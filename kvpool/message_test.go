@@ -84,7 +84,7 @@ func TestDecodeMessageRefuses(t *testing.T) {
 // FuzzDecodeMessage: what is taken is the encoding of what it says, and of nothing else.
 func FuzzDecodeMessage(f *testing.F) {
 	for _, m := range []Message{
-		{Kind: MsgRevoke, Attempt: Attempt{1, 2, 3}, From: 4, To: 5, Epoch: 6},
+		{Kind: MsgRevoke, Attempt: attemptOf(1, 2, 3), From: 4, To: 5, Epoch: 6},
 		{Kind: MsgRelease, Status: Mismatch, Page: -1, Have: 1, Max: 2},
 		{Kind: MsgOffer, Total: 3, Group: 1, First: 2, Pages: []Offer{{Fill: 16}}},
 		{Kind: MsgOffer, Pages: make([]Offer, 3), Seal: &SealOf{Groups: 1, Tokens: 2, First: -3}},

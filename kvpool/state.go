@@ -95,7 +95,7 @@ func (l *Ledger) AppendState(dst []byte) []byte {
 		e.num(-1)
 	} else {
 		e.set(len(l.tombs), func(i int) {
-			if l.tombs[i].attempt.valid() {
+			if l.tombs[i].attempt.Valid() {
 				e.tomb(&l.tombs[i])
 			}
 		})

@@ -43,6 +43,30 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%d/%x:%d@%d", r.Node, uint64(r.Incarnation), r.Page, r.Generation)
 }
 
+// Link is one connection with a peer, named by the hello of its control stream. Attempts live and die with it: a peer that reconnects is
+// a new link.
+type Link struct {
+	Peer        Node
+	Incarnation Incarnation // the peer's
+	Epoch       uint64      // of the connection; ascending for a pair of incarnations
+}
+
+func (l Link) String() string { return fmt.Sprintf("%d/%x#%d", l.Peer, uint64(l.Incarnation), l.Epoch) }
+
+// Attempt names one try of one request over one pair of nodes. Each try has a new one, and none is ever used again.
+type Attempt struct {
+	Gateway uint64      // the incarnation of the gateway that made it
+	Number  uint64      // ascending in that gateway, from 1
+	Prefill Incarnation // the life of the prefill node that it is for
+}
+
+func (a Attempt) String() string {
+	return fmt.Sprintf("%x.%d@%x", a.Gateway, a.Number, uint64(a.Prefill))
+}
+
+// Valid: all parts of the name are set.
+func (a Attempt) Valid() bool { return a.Gateway != 0 && a.Number != 0 && a.Prefill != 0 }
+
 // Spend gives an allotted page to the sequence that fills it from now on.
 type Spend struct {
 	Ref Ref

@@ -8,7 +8,7 @@ import (
 
 // Chat is a conversation. Use it from one goroutine at a time.
 type Chat struct {
-	engine *Engine
+	engine *front
 	// Messages is what was said so far. It may be changed between turns.
 	Messages []Message
 	// Request is the template of each turn; its Messages are ignored.
@@ -16,7 +16,7 @@ type Chat struct {
 }
 
 // Chat begins a conversation. With messages it goes on from there: a system message, or an earlier talk.
-func (e *Engine) Chat(messages ...Message) *Chat {
+func (e *front) Chat(messages ...Message) *Chat {
 	return &Chat{engine: e, Messages: messages}
 }
 

@@ -23,9 +23,8 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/model"
 	"github.com/kvasir-engine/kvasir/model/builtin"
-	"github.com/kvasir-engine/kvasir/model/chat"
+
 	"github.com/kvasir-engine/kvasir/model/gguf"
-	"github.com/kvasir-engine/kvasir/model/tokenizer"
 	"github.com/kvasir-engine/kvasir/sched"
 	"github.com/kvasir-engine/kvasir/server"
 )
@@ -38,16 +37,14 @@ const protocolVersion = 1
 
 // Engine serves one model. All methods may be called from many goroutines.
 type Engine struct {
+	front
 	cfg      Config
-	info     ModelInfo
 	log      *zap.Logger
 	registry *prometheus.Registry
 
 	file  *gguf.File
 	dev   gpu.Device
 	model *model.Model
-	tok   *tokenizer.Tokenizer
-	tmpl  *chat.Template
 	node  *actors.Node
 
 	closeOnce sync.Once
@@ -93,13 +90,7 @@ func (e *Engine) load() (err error) {
 	if err != nil {
 		return err
 	}
-	if e.tok, err = tokenizer.New(e.file); err != nil {
-		return err
-	}
-	for _, w := range e.tok.Warnings() {
-		e.log.Warn(w)
-	}
-	if err := e.loadTemplate(); err != nil {
+	if err := e.loadVocabulary(e.file, e.log); err != nil {
 		return err
 	}
 	if e.dev, err = host.New(e.cfg.Threads); err != nil {
@@ -114,36 +105,6 @@ func (e *Engine) load() (err error) {
 	}
 	e.info = ModelInfo{Name: name, VocabSize: e.model.Config().Vocab, Created: time.Now()}
 	return nil
-}
-
-func (e *Engine) loadTemplate() (err error) {
-	source, ok := e.file.String("tokenizer.chat_template")
-	if !ok {
-		e.log.Warn("the model file has no chat template; conversations are rendered as ChatML", zap.String("file", e.file.Name()))
-		e.tmpl = chat.ChatML()
-		return nil
-	}
-	text := func(id int32, ok bool) string {
-		if !ok {
-			return ""
-		}
-		return e.tok.Token(id)
-	}
-	if e.tmpl, err = chat.New(source, chat.Options{BOS: text(e.tok.BOS()), EOS: text(e.tok.EOS()), Special: e.specials()}); err != nil {
-		return fmt.Errorf("kvasir: %s: tokenizer.chat_template: %w", e.file.Name(), err)
-	}
-	return nil
-}
-
-// specials are the texts of the tokens that are not shown in answers.
-func (e *Engine) specials() []string {
-	var texts []string
-	for id := range int32(e.tok.Size()) {
-		if e.tok.IsSpecial(id) {
-			texts = append(texts, e.tok.Token(id))
-		}
-	}
-	return texts
 }
 
 // start sizes the pool and starts the node.
@@ -177,6 +138,13 @@ func (e *Engine) start() error {
 	if err != nil {
 		return err
 	}
+	e.submit = func(spec actors.Spec) (answering, error) {
+		s, err := e.node.Submit(spec)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	e.log.Debug("ready", zap.String("model", e.info.Name), zap.String("arch", e.model.Config().Arch), zap.Int("max_model_len", p.maxModelLen),
 		zap.Int("pool_tokens", p.tokens(layout)), zap.Int("pages", p.pages), zap.Int("page_size", layout.PageSize),
 		zap.Int64("kv_bytes", int64(p.pages)*int64(layout.PageBytes())), zap.Int64("weights_bytes", e.model.WeightBytes()))
@@ -194,9 +162,6 @@ func layoutHash(m *model.Model, l gpu.KVLayout, kernels string) [32]byte {
 	h.Write([]byte(kernels))
 	return [32]byte(h.Sum(nil))
 }
-
-// Model describes the served model.
-func (e *Engine) Model() ModelInfo { return e.info }
 
 // Health is nil while the engine works. After a failure of one of its parts (an error that is ErrEngineFailed) it never does again.
 func (e *Engine) Health() error { return e.node.Health() }

@@ -17,6 +17,7 @@
 package gguf
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -36,6 +37,8 @@ type File struct {
 	tensors []Tensor
 	index   map[string]int // tensor name to its place in tensors
 	mapping mmap.MMap      // nil for Parse
+	pairs   []byte         // the metadata as it lies in the file, from the first key to the first tensor
+	version uint32
 }
 
 // Tensor is a matrix of the file, with its bytes.
@@ -88,7 +91,7 @@ func Parse(name string, b []byte) (*File, error) {
 // Close unmaps the file. Data of tensors must not be touched afterwards; strings and arrays that were handed out are copies and stay.
 // A closed file has no metadata and no tensors.
 func (f *File) Close() error {
-	f.keys, f.values, f.tensors, f.index = nil, nil, nil, nil
+	f.keys, f.values, f.tensors, f.index, f.pairs = nil, nil, nil, nil, nil
 	if f.mapping == nil {
 		return nil
 	}
@@ -108,6 +111,16 @@ func (f *File) Size() int64 { return f.size }
 
 // Keys are the metadata keys in file order.
 func (f *File) Keys() []string { return slices.Clone(f.keys) }
+
+// Metadata is a GGUF file of its own that has this one's metadata and no tensors: vocabulary and chat template, for whoever does not compute.
+func (f *File) Metadata() []byte {
+	le := binary.LittleEndian
+	b := append(make([]byte, 0, len(magic)+4+8+8+len(f.pairs)), magic...)
+	b = le.AppendUint32(b, f.version)
+	b = le.AppendUint64(b, 0)
+	b = le.AppendUint64(b, uint64(len(f.keys)))
+	return append(b, f.pairs...)
+}
 
 // Arch is the architecture, "llama" say; empty if the file does not tell (a file without general.architecture holds no model).
 func (f *File) Arch() string {

@@ -108,6 +108,20 @@ func TestMetadataOfEveryType(t *testing.T) {
 	}
 }
 
+func TestMetadataIsAFileOfItsOwn(t *testing.T) {
+	f := parse(t, sample().Bytes())
+	m := parse(t, f.Metadata())
+	if diff := cmp.Diff(f.Keys(), m.Keys()); diff != "" || len(m.Tensors()) != 0 {
+		t.Fatalf("%d tensors, keys -want +got\n%s", len(m.Tensors()), diff)
+	}
+	if diff := cmp.Diff(got(f.Strings("strings")), got(m.Strings("strings"))); diff != "" {
+		t.Errorf("strings: -want +got\n%s", diff)
+	}
+	if !bytes.Equal(f.Metadata(), m.Metadata()) {
+		t.Error("the metadata of the metadata differs")
+	}
+}
+
 func TestTensorsHaveTheirBytes(t *testing.T) {
 	f := parse(t, sample().Bytes())
 	want := []gguf.Tensor{

@@ -92,12 +92,14 @@ func parse(name string, b []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{name: name, size: int64(len(b)), values: map[string]value{}, index: map[string]int{}}
+	f := &File{name: name, size: int64(len(b)), values: map[string]value{}, index: map[string]int{}, version: binary.LittleEndian.Uint32(b[len(magic):])}
+	first := r.at
 	for i := range keys {
 		if err := r.pair(f, i); err != nil {
 			return nil, err
 		}
 	}
+	f.pairs = b[first:r.at]
 	if n, _ := f.Uint("split.count"); n > 1 {
 		no, _ := f.Uint("split.no")
 		return nil, fmt.Errorf("gguf: %s: part %d of a model split over %d files, which is not supported; join the parts into one file", name, no+1, n)

@@ -1,5 +1,7 @@
 package kvpool
 
+import "github.com/kvasir-engine/kvasir/kvpool/page"
+
 // checkLinks: a link has one record, found by its name, and is up only as its peer's latest.
 func (l *Ledger) checkLinks() error {
 	n := 0
@@ -82,6 +84,9 @@ func (l *Ledger) checkExports() error {
 		if k := &l.links[x.link]; !k.used || k.dead {
 			return broken("I8", "%v is exported to nobody", x.attempt)
 		}
+		if !l.exportedBy(x.seq, int32(i)) {
+			return broken("I11", "the end of sequence %d would not revoke %v", x.seq, x.attempt)
+		}
 		n, group := 0, int32(0)
 		if r := l.own.find(exporter(int32(i))); r != none {
 			for e := l.own.recs[r].head; e != none; e = l.own.edges[e].ownNext {
@@ -100,6 +105,18 @@ func (l *Ledger) checkExports() error {
 		return broken("I10", "%d exports of %d, %d pages promised of %d, counted %d", live, len(l.exportOf), promised, l.quota(), l.promised)
 	}
 	return nil
+}
+
+// exportedBy: export i is found among those of a sequence.
+func (l *Ledger) exportedBy(seq page.Seq, i int32) bool {
+	at, has := l.exportsBy[seq]
+	if !has {
+		at = none
+	}
+	for at != none && at != i {
+		at = l.exports[at].sibling
+	}
+	return at == i
 }
 
 // checkImports: an import holds no page, or all of its prompt, or after its end those alone into which a read may land.

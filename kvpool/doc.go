@@ -45,7 +45,7 @@
 // reads it may be running. When the last has let go FxScrub is sent, and EvScrubbed takes it to Free. Under [Config.Scrub] every page that was written goes this
 // way home, also where nothing was wrong with it.
 //
-// A release ends everything that a sequence owns, in whatever state, and may be repeated.
+// A release ends everything that a sequence owns, in whatever state, and may be repeated. It revokes what the sequence was to export and has not offered to its end.
 //
 // # The chain hash and the prefix index
 //
@@ -94,7 +94,7 @@
 // Of an attempt at P (the pages it has offered have one reader more, an export):
 //
 //	EvReserve -> open --EvOffer (groups 0, 1, ...; the last has the seal)--> open
-//	             open --EvRevoke, EvCancel, a bad page--> revoked
+//	             open --EvRevoke, EvCancel, a bad page, the end of a sequence that has not offered the seal--> revoked
 //	             open, revoked --Release, EvFenced, proof that D restarted--> ended: FxExported
 //
 // Of an attempt at D:

@@ -20,7 +20,7 @@ const (
 	EvMatch
 	// EvVerified: the bytes of job Job were hashed; Bad are the indexes of its pages whose header or checksum differed.
 	EvVerified
-	// EvRelease: Seq ends, or starts anew: it owns nothing afterwards.
+	// EvRelease: Seq ends, or starts anew: it owns nothing afterwards. An attempt whose seal it has not offered is revoked.
 	EvRelease
 	// EvBadPage: the runner found that Ref, in the table of Seq, does not hold what it must.
 	EvBadPage

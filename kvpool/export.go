@@ -14,6 +14,7 @@ type export struct {
 	sealed  bool
 	revoked bool
 	seal    SealOf
+	sibling int32 // another export of the same sequence
 	next    int32 // spare records
 }
 
@@ -53,8 +54,12 @@ func (l *Ledger) reserve(ev *Event) {
 		} else {
 			l.spareExport = l.exports[x].next
 		}
-		l.exports[x] = export{attempt: ev.Attempt, used: true, link: i, seq: ev.Seq, total: ev.N, next: none}
-		l.exportOf[ev.Attempt] = x
+		sibling, has := l.exportsBy[ev.Seq]
+		if !has {
+			sibling = none
+		}
+		l.exports[x] = export{attempt: ev.Attempt, used: true, link: i, seq: ev.Seq, total: ev.N, sibling: sibling, next: none}
+		l.exportOf[ev.Attempt], l.exportsBy[ev.Seq] = x, x
 		return
 	}
 	l.emit(refusal)
@@ -205,29 +210,52 @@ func (l *Ledger) tick() {
 }
 
 func (l *Ledger) revoke(a Attempt) {
-	if i, ok := l.exportOf[a]; ok {
-		l.giveUp(i)
-	} else {
+	switch i, ok := l.exportOf[a]; {
+	case !ok:
 		l.stale(EvRevoke, NoSuchAttempt)
+	case !l.giveUp(i):
+		l.stale(EvRevoke, Repeated)
 	}
 }
 
-// giveUp offers nothing more and asks the peer to stop. The pages stay: the peer may be reading (I8).
-func (l *Ledger) giveUp(i int32) {
+// giveUp offers nothing more and asks the peer to stop. The pages stay: the peer may be reading (I8). It reports whether that is new.
+func (l *Ledger) giveUp(i int32) bool {
 	x := &l.exports[i]
 	if x.revoked {
-		return
+		return false
 	}
 	x.revoked = true
 	l.send(x.link, Message{Kind: MsgRevoke, Attempt: x.attempt})
+	return true
 }
 
-// giveUpOn gives up on whatever is exported for a sequence that has read a bad page (I5). Its cost is the number of exports; that is a rare alarm.
-func (l *Ledger) giveUpOn(seq page.Seq) {
-	for i := range l.exports {
-		if x := &l.exports[i]; x.used && x.seq == seq {
-			l.giveUp(int32(i))
+// giveUpOn gives up on what is exported for a sequence that will not finish it: all of it where the sequence has read a bad page (I5), and what is not offered to its
+// end where the sequence has ended.
+func (l *Ledger) giveUpOn(seq page.Seq, all bool) {
+	i, has := l.exportsBy[seq]
+	for has && i != none {
+		x := &l.exports[i]
+		if all || !x.sealed {
+			l.giveUp(i)
 		}
+		i = x.sibling
+	}
+}
+
+// disown takes export i out of the exports of its sequence.
+func (l *Ledger) disown(i int32) {
+	x := &l.exports[i]
+	at, next := l.exportsBy[x.seq], x.sibling
+	switch {
+	case at != i:
+		for l.exports[at].sibling != i {
+			at = l.exports[at].sibling
+		}
+		l.exports[at].sibling = next
+	case next == none:
+		delete(l.exportsBy, x.seq)
+	default:
+		l.exportsBy[x.seq] = next
 	}
 }
 
@@ -292,6 +320,7 @@ func (l *Ledger) endExport(i int32, v verdict) {
 		n = l.letGoAll(r)
 	}
 	delete(l.exportOf, x.attempt)
+	l.disown(i)
 	l.bury(x.attempt, v)
 	l.stats.Exported[v.status]++
 	l.emit(Effect{Kind: FxExported, Attempt: x.attempt, Seq: x.seq, Status: v.status, Page: v.page, Have: v.have, Max: v.max})

@@ -56,6 +56,7 @@ func TestCheckSeesHandOff(t *testing.T) {
 		{"an export to a life that has ended", "I8", func(l *Ledger) { l.links[0].dead, l.links[0].up = true, false }},
 		{"a promise that is not counted", "I10", func(l *Ledger) { l.promised-- }},
 		{"an export that cannot be found", "I1", func(l *Ledger) { delete(l.exportOf, attemptOf(1, 1, 10)) }},
+		{"an export that its sequence does not know", "I11", func(l *Ledger) { delete(l.exportsBy, 1) }},
 		{"an import that cannot be found", "I1", func(l *Ledger) { delete(l.importOf, attemptOf(1, 2, 20)) }},
 		{"an import over a link that is not up", "I7", func(l *Ledger) { l.links[0].up = false }},
 		{"a read that is not counted", "I7", func(l *Ledger) { l.imports[0].out-- }},

@@ -342,11 +342,11 @@ func (l *Ledger) arrived(p page.Index, x *importing, full bool) {
 }
 
 // stop ends an import that has not started. Pages into which a read may still land stay until that is over (I8), and only then is the attempt released (I7).
-// The first reason counts.
-func (l *Ledger) stop(i int32, v verdict) {
+// The first reason counts; stop reports whether this is it.
+func (l *Ledger) stop(i int32, v verdict) bool {
 	x := &l.imports[i]
 	if x.phase == draining {
-		return
+		return false
 	}
 	x.phase, x.verdict = draining, v
 	l.stats.ImportsEnded[v.status]++
@@ -378,6 +378,7 @@ func (l *Ledger) stop(i int32, v verdict) {
 	if home > 0 {
 		l.emit(Effect{Kind: FxFreed, N: home})
 	}
+	return true
 }
 
 // stopImports stops every import over a link.
@@ -459,4 +460,11 @@ func (l *Ledger) answer(link int32, a Attempt) Reason {
 
 func (l *Ledger) sendRelease(link int32, a Attempt, v verdict) {
 	l.send(link, Message{Kind: MsgRelease, Attempt: a, Status: v.status, Page: v.page, Have: v.have, Max: v.max})
+}
+
+// accepted reports whether the bytes of an Importing page have come and are those that were offered.
+func (l *Ledger) accepted(s *slot) bool {
+	e := &l.own.edges[s.edges]
+	name := l.own.recs[e.owner].name
+	return name.Kind == Import && int(e.at) < len(l.imports[name.Number].places) && l.imports[name.Number].places[e.at].ok
 }

@@ -15,7 +15,10 @@ type handoff struct {
 	exportOf map[Attempt]int32
 	importOf map[Attempt]int32
 
+	exportsBy map[page.Seq]int32 // the latest export of a sequence; the others follow by sibling
+
 	spareLink, spareExport, spareImport int32 // spare records, linked by next
+	linkOrder, exportOrder, importOrder order // those in use
 
 	promised int // pages promised to exports, offered or not
 
@@ -41,7 +44,9 @@ type peer struct {
 func newHandoff(cfg Config) handoff {
 	return handoff{
 		byLink: map[Link]int32{}, byPeer: map[page.Node]int32{}, exportOf: map[Attempt]int32{}, importOf: map[Attempt]int32{},
+		exportsBy: map[page.Seq]int32{},
 		spareLink: none, spareExport: none, spareImport: none,
+		linkOrder: newOrder(), exportOrder: newOrder(), importOrder: newOrder(),
 		tombstones: newTombstones(cfg),
 	}
 }
@@ -66,13 +71,13 @@ func (l *Ledger) connected(name Link) {
 		l.stale(EvConnected, WrongLink)
 		return
 	}
-	for i := range l.links {
+	for i := range l.linkOrder.all() {
 		switch k := &l.links[i]; {
-		case !k.used || k.name.Peer != name.Peer:
+		case k.name.Peer != name.Peer:
 		case restart:
-			l.restarted(int32(i))
+			l.restarted(i)
 		case k.up:
-			l.lose(int32(i))
+			l.lose(i)
 		}
 	}
 	if restart {
@@ -87,6 +92,7 @@ func (l *Ledger) connected(name Link) {
 		l.spareLink = l.links[i].next
 	}
 	l.links[i] = link{name: name, used: true, up: true, next: none}
+	l.linkOrder.add(i)
 	l.byLink[name] = i
 }
 
@@ -133,6 +139,7 @@ func (l *Ledger) fenced(name Link) {
 	l.endExports(i)
 	l.endReads(i)
 	delete(l.byLink, name)
+	l.linkOrder.remove(i)
 	l.links[i] = link{next: l.spareLink}
 	l.spareLink = i
 }
@@ -188,17 +195,15 @@ func (l *Ledger) cancel(a Attempt) {
 		l.stale(EvCancel, Malformed)
 		return
 	}
+	isNew := true
 	if i, ok := l.exportOf[a]; ok {
-		l.giveUp(i)
-		return
-	}
-	if i, ok := l.importOf[a]; ok {
-		l.stop(i, verdict{status: Cancelled})
-		return
-	}
-	if !l.closed(a) {
+		isNew = l.giveUp(i)
+	} else if i, ok := l.importOf[a]; ok {
+		isNew = l.stop(i, verdict{status: Cancelled})
+	} else if isNew = !l.closed(a); isNew {
 		l.bury(a, verdict{status: Cancelled})
 	}
+	if !isNew {
+		l.stale(EvCancel, Repeated)
+	}
 }
-
-// valid: 0 names no gateway, no attempt and no life.

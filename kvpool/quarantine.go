@@ -45,7 +45,7 @@ func (l *Ledger) fail(r int32, knows bool, i page.Index) {
 	}
 	rec.failed = true
 	l.own.part(r)
-	l.giveUpOn(page.Seq(rec.name.Number))
+	l.giveUpOn(page.Seq(rec.name.Number), true)
 	if !knows {
 		l.stats.Failed++
 		l.emit(Effect{Kind: FxFailed, Seq: page.Seq(rec.name.Number), Ref: l.ref(i)})

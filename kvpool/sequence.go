@@ -76,7 +76,10 @@ func (l *Ledger) enter(i page.Index) {
 
 // release ends all that seq owns, the page gained last first: of an indexed chain the deeper pages then are evicted before
 // those that they are of no use without.
+//
+// What is exported for it and not offered to its end is revoked: nothing more of it will ever be offered.
 func (l *Ledger) release(seq page.Seq) {
+	l.giveUpOn(seq, false)
 	r := l.own.find(sequence(seq))
 	if r == none {
 		return

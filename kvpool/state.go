@@ -30,6 +30,7 @@ func (h *handoff) clone() handoff {
 	c.tombs, c.marks = append([]tomb(nil), h.tombs...), append([]mark(nil), h.marks...)
 	c.byLink, c.byPeer = make(map[Link]int32, len(h.byLink)), make(map[page.Node]int32, len(h.byPeer))
 	c.exportOf, c.importOf = make(map[Attempt]int32, len(h.exportOf)), make(map[Attempt]int32, len(h.importOf))
+	c.exportsBy = make(map[page.Seq]int32, len(h.exportsBy))
 	c.tombOf, c.markOf = make(map[Attempt]int32, len(h.tombOf)), make(map[markKey]int32, len(h.markOf))
 	for i := range c.links {
 		if c.links[i].used {
@@ -40,8 +41,9 @@ func (h *handoff) clone() handoff {
 		c.byPeer[c.peers[i].node] = int32(i)
 	}
 	for i := range c.exports {
-		if c.exports[i].used {
-			c.exportOf[c.exports[i].attempt] = int32(i)
+		if x := &c.exports[i]; x.used {
+			c.exportOf[x.attempt] = int32(i)
+			c.exportsBy[x.seq] = h.exportsBy[x.seq]
 		}
 	}
 	for i := range c.imports {

@@ -137,12 +137,13 @@ func planPool(c Config, l gpu.KVLayout, context int, free int64) (p pool, lowere
 	switch {
 	case c.MaxTotalTokens > 0:
 		return p, false, fmt.Errorf("kvasir: the pool holds %d tokens (MaxTotalTokens, --max-total-tokens), less than the %d that one request may have (MaxModelLen, --max-model-len); "+
-			"raise the first or lower the second", p.pages*size, p.maxModelLen)
+			"raise --max-total-tokens to %d or lower --max-model-len to %d", p.pages*size, p.maxModelLen, up(p.maxModelLen)*size, p.pages*size)
 	case c.MaxModelLen > 0:
 		// The operator asked for this length: it needs more than a quarter of the free memory, so be it, if there is that much.
 		p.pages = up(p.maxModelLen)
 		if need := int64(p.pages) * int64(l.PageBytes()); need > free {
-			return p, false, fmt.Errorf("kvasir: one request of %d tokens (MaxModelLen, --max-model-len) needs %d MiB of KV memory, but only %d MiB are free", p.maxModelLen, need>>20, free>>20)
+			return p, false, fmt.Errorf("kvasir: one request of %d tokens (MaxModelLen, --max-model-len) needs %d MiB of KV memory, but only %d MiB are free; "+
+				"lower --max-model-len to %d", p.maxModelLen, need>>20, free>>20, free/int64(l.PageBytes())*int64(size))
 		}
 		return p, false, nil
 	case p.pages < 1:

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +20,6 @@ import (
 	"github.com/kvasir-engine/kvasir/gpu/host"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/model"
-	"github.com/kvasir-engine/kvasir/model/builtin"
-
 	"github.com/kvasir-engine/kvasir/model/gguf"
 	"github.com/kvasir-engine/kvasir/sched"
 	"github.com/kvasir-engine/kvasir/server"
@@ -75,19 +71,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 
 // load reads the model file: weights onto the device, vocabulary, chat template.
 func (e *Engine) load() (err error) {
-	name := e.cfg.ServedModelName
-	if e.cfg.Model == "" {
-		e.file, err = gguf.Parse("the built-in model", builtin.GGUF)
-		if name == "" {
-			name = builtin.Name
-		}
-	} else {
-		e.file, err = gguf.Open(e.cfg.Model)
-		if name == "" {
-			name = strings.TrimSuffix(filepath.Base(e.cfg.Model), ".gguf")
-		}
-	}
-	if err != nil {
+	var name string
+	if e.file, name, err = openModel(e.cfg); err != nil {
 		return err
 	}
 	if err := e.loadVocabulary(e.file, e.log); err != nil {
@@ -109,13 +94,8 @@ func (e *Engine) load() (err error) {
 
 // start sizes the pool and starts the node.
 func (e *Engine) start() error {
-	kv, err := parseKVType(e.cfg.KVCacheDType)
-	if err != nil {
-		return err
-	}
-	layout := e.model.Layout(e.cfg.PageSize, kv)
 	free := freeMemory()
-	p, lowered, err := planPool(e.cfg, layout, e.model.Config().ContextLength, free)
+	layout, p, lowered, err := planNode(e.cfg, e.model.Config(), free)
 	if err != nil {
 		return err
 	}

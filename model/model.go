@@ -104,7 +104,7 @@ func (m *Model) Config() Config { return m.config }
 
 // Layout is the layout of this model's KV pages.
 func (m *Model) Layout(pageSize int, kv gpu.Type) gpu.KVLayout {
-	return gpu.KVLayout{Layers: m.config.Layers, KVHeads: m.config.KVHeads, HeadDim: m.config.HeadDim, PageSize: pageSize, Type: kv}
+	return m.config.Layout(pageSize, kv)
 }
 
 // Digest names the weights and what is computed with them; nodes that differ in it must not exchange pages. See digest.go for what it covers.

@@ -12,6 +12,7 @@ import (
 type cli struct {
 	Run     runCmd     `cmd:"" help:"Answer PROMPT, or chat in the terminal without one."`
 	Serve   serveCmd   `cmd:"" help:"Serve the OpenAI-compatible HTTP API."`
+	Check   checkCmd   `cmd:"" help:"Say whether a server with these flags would start, and the sum behind it."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -19,6 +19,7 @@ import (
 )
 
 const (
+	serveSequences    = 64 // computed together, unless --max-num-seqs says otherwise
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
@@ -45,7 +46,7 @@ func (*serveCmd) Help() string {
 
 // Run serves until a signal comes or the engine fails.
 func (c *serveCmd) Run(a *app) error {
-	cfg, err := c.config(64)
+	cfg, err := c.config(serveSequences)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ FROM    ?= 1048576
 WORLDS  ?= large
 STATES  ?= 5000000
 
-.PHONY: all build test race invariants soak soak-sim fuzz lint bench check-protocol check-spin mutants clean
+.PHONY: all build test race invariants soak soak-sim fuzz lint bench check-protocol check-spin mutants protos check-protos clean
 
 all: lint test
 
@@ -58,6 +58,14 @@ bench:
 # The hand-off protocol once more, as a model for spin (kvpool/spin/README.md).
 check-spin:
 	kvpool/spin/check.sh
+
+# Go code of the messages between nodes, from protos/kvasir.
+protos:
+	protos/generate.sh
+
+# The committed code is what the messages' files say.
+check-protos:
+	protos/check.sh
 
 clean:
 	rm -rf bin

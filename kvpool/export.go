@@ -58,6 +58,7 @@ func (l *Ledger) reserve(ev *Event) {
 		if !has {
 			sibling = none
 		}
+		l.exportOrder.add(x)
 		l.exports[x] = export{attempt: ev.Attempt, used: true, link: i, seq: ev.Seq, total: ev.N, sibling: sibling, next: none}
 		l.exportOf[ev.Attempt], l.exportsBy[ev.Seq] = x, x
 		return
@@ -191,15 +192,15 @@ func (l *Ledger) sendGroup(x *export, group, first int, e int32) (nextPlace int,
 
 // tick repeats what has had no answer: nothing that was sent is known to have arrived.
 func (l *Ledger) tick() {
-	for i := range l.exports {
+	for i := range l.exportOrder.all() {
 		x := &l.exports[i]
 		switch {
-		case !x.used || !l.links[x.link].up:
+		case !l.links[x.link].up:
 		case x.revoked:
 			l.send(x.link, Message{Kind: MsgRevoke, Attempt: x.attempt})
 		default:
 			place, e := 0, none
-			if r := l.own.find(exporter(int32(i))); r != none {
+			if r := l.own.find(exporter(i)); r != none {
 				e = l.own.recs[r].head
 			}
 			for g := range x.groups {
@@ -302,9 +303,9 @@ func (l *Ledger) suspect(i int32, place int) {
 
 // endExports ends every export over a link: its peer cannot read any more.
 func (l *Ledger) endExports(link int32) {
-	for i := range l.exports {
-		if x := &l.exports[i]; x.used && x.link == link {
-			l.endExport(int32(i), verdict{status: Lost})
+	for i := range l.exportOrder.all() {
+		if l.exports[i].link == link {
+			l.endExport(i, verdict{status: Lost})
 		}
 	}
 }
@@ -320,6 +321,7 @@ func (l *Ledger) endExport(i int32, v verdict) {
 		n = l.letGoAll(r)
 	}
 	delete(l.exportOf, x.attempt)
+	l.exportOrder.remove(i)
 	l.disown(i)
 	l.bury(x.attempt, v)
 	l.stats.Exported[v.status]++

@@ -118,17 +118,36 @@ func TestAppendState(t *testing.T) {
 			t.Errorf("%s changed the clone", c.what)
 		}
 	}
-	// The order in which attempts came, and the numbers of jobs, leave no trace.
+	// The order of cancels, the records that attempts happen to have, and the numbers of jobs leave no trace.
 	x, y := handing(t), handing(t)
 	for i, l := range []*Ledger{x, y} {
 		for n := range 2 {
 			l.Step(Event{Kind: EvCancel, Attempt: attemptOf(1, uint64(20+(n+i)%2), 20)}, nil)
-			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, uint64(30+(n+i)%2), 10), Link: k, Seq: 9, N: 1}, nil)
 		}
+		if i == 1 { // an attempt that has come and gone
+			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, 40, 10), Link: k, Seq: 9, N: 1}, nil)
+		}
+		for n := range uint64(2) {
+			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, 30+n, 10), Link: k, Seq: 9, N: 1}, nil)
+		}
+		if i == 0 {
+			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, 40, 10), Link: k, Seq: 9, N: 1}, nil)
+		}
+		l.Step(Event{Kind: EvMessage, Link: k, Message: Message{Kind: MsgRelease, Attempt: attemptOf(1, 40, 10), From: 20, To: 10, Epoch: 1, Status: Cancelled}}, nil)
 	}
 	y.jobs += 100
 	if !bytes.Equal(x.AppendState(nil), y.AppendState(nil)) {
-		t.Error("the order of attempts makes a difference")
+		t.Error("what is over makes a difference")
+	}
+	// The order of those that live does: if their link is fenced their pages go home in it.
+	x, y = handing(t), handing(t)
+	for i, l := range []*Ledger{x, y} {
+		for n := range 2 {
+			l.Step(Event{Kind: EvReserve, Attempt: attemptOf(1, uint64(30+(n+i)%2), 10), Link: k, Seq: 9, N: 1}, nil)
+		}
+	}
+	if bytes.Equal(x.AppendState(nil), y.AppendState(nil)) {
+		t.Error("the order of live attempts makes no difference")
 	}
 }
 

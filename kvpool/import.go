@@ -82,6 +82,7 @@ func (l *Ledger) expect(ev *Event) {
 			x.places = append(x.places, place{chain: h, group: none})
 		}
 		l.importOf[ev.Attempt] = m
+		l.importOrder.add(m)
 		return
 	}
 	l.emit(refusal)
@@ -383,28 +384,28 @@ func (l *Ledger) stop(i int32, v verdict) bool {
 
 // stopImports stops every import over a link.
 func (l *Ledger) stopImports(link int32) {
-	for i := range l.imports {
-		if x := &l.imports[i]; x.used && x.link == link {
-			l.stop(int32(i), verdict{status: Lost})
+	for i := range l.importOrder.all() {
+		if l.imports[i].link == link {
+			l.stop(i, verdict{status: Lost})
 		}
 	}
 }
 
 // endReads ends every read over a link that is fenced, and with them the imports, which have stopped before.
 func (l *Ledger) endReads(link int32) {
-	for i := range l.imports {
+	for i := range l.importOrder.all() {
 		x := &l.imports[i]
-		if !x.used || x.link != link {
+		if x.link != link {
 			continue
 		}
-		r := l.own.find(importer(int32(i)))
+		r := l.own.find(importer(i))
 		for x.out > 0 {
 			p := l.own.edges[l.own.recs[r].head].page
 			l.own.unlink(l.pages[p].edges, &l.pages[p]) // the read came last
 			l.letGo(l.pages[p].edges)
 			x.out--
 		}
-		l.endImport(int32(i), x.verdict)
+		l.endImport(i, x.verdict)
 	}
 }
 
@@ -418,6 +419,7 @@ func (l *Ledger) endImport(i int32, v verdict) {
 	}
 	a, link := x.attempt, x.link
 	delete(l.importOf, a)
+	l.importOrder.remove(i)
 	*x = importing{places: x.places[:0], next: l.spareImport}
 	l.spareImport = i
 	if l.links[link].dead {

@@ -1,10 +1,5 @@
 package kvpool
 
-import (
-	"iter"
-	"slices"
-)
-
 // order lists records, by number, as they began. What one event does to several it does in this order: what the ledger does then depends on what has happened alone, not on which
 // spare records were used.
 type order struct {
@@ -18,7 +13,7 @@ func newOrder() order { return order{first: none, last: none} }
 
 func (o *order) clone() order {
 	c := *o
-	c.near = slices.Clone(o.near)
+	c.near = append([]neighbours(nil), o.near...)
 	return c
 }
 
@@ -52,7 +47,7 @@ func (o *order) remove(i int32) {
 }
 
 // all goes through the records; the one at hand may be removed.
-func (o *order) all() iter.Seq[int32] {
+func (o *order) all() func(yield func(int32) bool) {
 	return func(yield func(int32) bool) {
 		for i := o.first; i != none; {
 			next := o.near[i].next

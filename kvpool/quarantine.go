@@ -58,16 +58,25 @@ func (l *Ledger) fail(r int32, knows bool, i page.Index) {
 //
 // Its cost is the size of the pool; that is a rare alarm, not the steady state.
 func (l *Ledger) distrust(d page.Domain, since uint64) {
+	for i := l.idle.head; i != none; { // first the idle ones, which go home, in the order of their use and not of their numbers
+		next := l.pages[i].next
+		l.distrustPage(page.Index(i), d, since)
+		i = next
+	}
 	for i := range l.pages {
-		s := &l.pages[i]
-		if !s.indexed || s.domain != d || s.sealed <= since {
-			continue
-		}
-		l.leaveIndex(page.Index(i))
-		l.stats.Distrusted++
-		if s.edges == none {
-			l.retire(page.Index(i))
-		}
+		l.distrustPage(page.Index(i), d, since)
+	}
+}
+
+func (l *Ledger) distrustPage(i page.Index, d page.Domain, since uint64) {
+	s := &l.pages[i]
+	if !s.indexed || s.domain != d || s.sealed <= since {
+		return
+	}
+	l.leaveIndex(i)
+	l.stats.Distrusted++
+	if s.edges == none {
+		l.retire(i)
 	}
 }
 

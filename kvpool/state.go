@@ -27,6 +27,7 @@ func (h *handoff) clone() handoff {
 	c := *h
 	c.links, c.peers = append([]link(nil), h.links...), append([]peer(nil), h.peers...)
 	c.exports, c.imports = append([]export(nil), h.exports...), append([]importing(nil), h.imports...)
+	c.linkOrder, c.exportOrder, c.importOrder = h.linkOrder.clone(), h.exportOrder.clone(), h.importOrder.clone()
 	c.tombs, c.marks = append([]tomb(nil), h.tombs...), append([]mark(nil), h.marks...)
 	c.byLink, c.byPeer = make(map[Link]int32, len(h.byLink)), make(map[page.Node]int32, len(h.byPeer))
 	c.exportOf, c.importOf = make(map[Attempt]int32, len(h.exportOf)), make(map[Attempt]int32, len(h.importOf))
@@ -63,11 +64,11 @@ func (h *handoff) clone() handoff {
 }
 
 // AppendState appends an encoding of all that decides what the ledger will do. Two ledgers of one Config with equal encodings answer the same further events with the same
-// effects, but for the numbers of jobs and the order of effects that one event has on several attempts or sequences.
+// effects, but for the numbers of jobs and the order in which one event fails several sequences.
 //
 // In it: of each page, by its number, the state, generation, and as far as they count domain, chain, checksum and which indexed pages would be kept if it turned out
 // bad; the orders of the free list and of the idle list, and the patrol's place; sequences with their pages in order; checks with theirs, known by their
-// pages and not by their numbers; links and peers; exports and imports by attempt, a read in flight being known by its place; tombstones (in order of
+// pages and not by their numbers; links, exports and imports as they began, a read in flight being known by its place; peers; tombstones (in order of
 // age only where Config.MaxTombstones bounds them expressly) and watermarks.
 //
 // Not in it: Stats, the count of steps and of jobs, the places of records in arrays, the order of a page's owners. Pages that differ in number alone make a difference. It
@@ -86,10 +87,19 @@ func (l *Ledger) AppendState(dst []byte) []byte {
 	}
 	e.num(-1, int(l.idle.patrol))
 	e.set(len(l.own.recs), e.owner)
-	e.set(len(l.links), e.link)
+	for i := range l.linkOrder.all() {
+		e.link(i)
+	}
+	e.num(-1)
 	e.set(len(l.peers), func(i int) { e.u64(uint64(l.peers[i].node), uint64(l.peers[i].incarnation), l.peers[i].epoch) })
-	e.set(len(l.exports), e.export)
-	e.set(len(l.imports), e.importing)
+	for i := range l.exportOrder.all() {
+		e.export(i)
+	}
+	e.num(-1)
+	for i := range l.importOrder.all() {
+		e.importing(i)
+	}
+	e.num(-1)
 	if l.cfg.MaxTombstones != 0 {
 		for i := l.oldest; i != none; i = l.tombs[i].next {
 			e.tomb(&l.tombs[i])
@@ -171,7 +181,7 @@ func (e *encoder) page(i page.Index) {
 		e.flag(s.full, s.indexed)
 		e.older(s.proved, func(a *slot) bool { return a.domain == s.domain })
 	case Importing:
-		if s.pins > 0 {
+		if s.pins > 0 || e.l.accepted(s) {
 			e.u64(uint64(s.checksum))
 		}
 	}
@@ -211,11 +221,11 @@ func (e *encoder) owner(i int) {
 	e.num(-1)
 }
 
-func (e *encoder) link(i int) {
-	if k := &e.l.links[i]; k.used {
-		e.linkName(int32(i))
-		e.flag(k.up, k.dead)
-	}
+func (e *encoder) link(i int32) {
+	k := &e.l.links[i]
+	e.num(0)
+	e.linkName(i)
+	e.flag(k.up, k.dead)
 }
 
 func (e *encoder) linkName(i int32) {
@@ -225,25 +235,21 @@ func (e *encoder) linkName(i int32) {
 
 func (e *encoder) seal(s SealOf) { e.num(s.Groups, s.Tokens, int(s.First)) }
 
-func (e *encoder) export(i int) {
+func (e *encoder) export(i int32) {
 	x := &e.l.exports[i]
-	if !x.used {
-		return
-	}
+	e.num(0)
 	e.attempt(x.attempt)
 	e.linkName(x.link)
 	e.u64(uint64(x.seq))
 	e.num(x.total, x.given, x.groups)
 	e.flag(x.sealed, x.revoked)
 	e.seal(x.seal)
-	e.held(exporter(int32(i)))
+	e.held(exporter(i))
 }
 
-func (e *encoder) importing(i int) {
+func (e *encoder) importing(i int32) {
 	x := &e.l.imports[i]
-	if !x.used {
-		return
-	}
+	e.num(0)
 	e.attempt(x.attempt)
 	e.linkName(x.link)
 	e.num(int(x.phase), x.tokens)
@@ -259,7 +265,7 @@ func (e *encoder) importing(i int) {
 			e.flag(p.ok)
 		}
 	}
-	e.held(importer(int32(i)))
+	e.held(importer(i))
 }
 
 // held appends the pages of an export or import, with their groups or places.

@@ -179,8 +179,8 @@ func (c *cluster) nodeActions(s *state, i int, act func(kind uint8, args ...int)
 		if n.scrubs[p] {
 			act(actScrub, i, p)
 		}
-		if n.checks[p] > 0 {
-			act(actVerify, i, p)
+		for which := range n.checks[p] { // the ledger tells them apart, by when they began
+			act(actVerify, i, p, int(which))
 		}
 		if int(s.flips) < c.Flips && c.ledger(s, i).pages[p].state == kvpool.Resident && !c.decodes(i) {
 			act(actFlip, i, p)
@@ -252,7 +252,7 @@ func (t *turn) do(a Action) {
 	case actScrub:
 		t.scrub(i, int(a.B))
 	case actVerify:
-		t.verify(i, int(a.B))
+		t.verify(i, int(a.B), int(a.C))
 	case actTick:
 		t.step(i, kvpool.Event{Kind: kvpool.EvTick})
 	case actFlip:
@@ -392,7 +392,7 @@ func (t *turn) match(i int) {
 			t.s.nodes[node].checks[fx.Checks[0].Ref.Page]-- // it is done here
 		}
 		v := kvpool.Event{Kind: kvpool.EvVerified, Bad: t.bad(node, fx.Checks)}
-		for _, fx := range t.stepJob(node, v, small(fx.Checks[0].Ref)) {
+		for _, fx := range t.stepJob(node, v, small(fx.Checks[0].Ref), 0) {
 			if fx.Kind == kvpool.FxMatched {
 				for k, p := range fx.Refs {
 					a.table[k] = small(p)

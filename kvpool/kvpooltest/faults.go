@@ -84,7 +84,7 @@ func (t *turn) over(i int, b bytes, ev kvpool.Event) {
 	t.s.sortReads()
 	d := t.Requests[r.attempt].Decode
 	t.s.nodes[d].bytes[r.dst.page] = b
-	t.stepJob(d, ev, r.dst)
+	t.stepJob(d, ev, r.dst, 0)
 }
 
 // connect makes a connection; nobody knows of it yet. Its first end is i's.
@@ -213,7 +213,7 @@ func (t *turn) scrub(i, p int) {
 }
 
 // verify: a page that was doubted is hashed, truly.
-func (t *turn) verify(i, p int) {
+func (t *turn) verify(i, p, which int) {
 	n := &t.s.nodes[i]
 	n.checks[p]--
 	of := ref{uint8(p), t.ledger(&t.s, i).pages[p].gen}
@@ -221,5 +221,5 @@ func (t *turn) verify(i, p int) {
 	if jobs := t.ledger(&t.s, i).jobs[of]; len(jobs) > 0 && checksum(n.bytes[p]) != jobs[0].checksum {
 		ev.Bad = []int{0}
 	}
-	t.stepJob(i, ev, of)
+	t.stepJob(i, ev, of, which)
 }

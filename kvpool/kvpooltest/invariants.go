@@ -75,7 +75,6 @@ func (c *cluster) checkNode(s *state, i int) error {
 	if l.counts.Exports != exports || l.counts.Imports != imports+draining && !c.LateReads {
 		return fmt.Errorf("I12: node %d has %d exports and %d imports; %d, and %d with %d that drain, have begun and not ended", i+1, l.counts.Exports, l.counts.Imports, exports, imports, draining)
 	}
-	c.seen.note(folded, l.l.Stats().Folded > 0)
 	c.seen.note(twoExports, l.counts.Exports > 1)
 	c.seen.note(bothRoles, l.counts.Exports > 0 && l.counts.Imports > 0)
 	return nil
@@ -137,19 +136,48 @@ func (c *cluster) home(s *state) bool {
 	return c.reads(s) == 0
 }
 
-// canonical renumbers the pages of each node so that its ledger becomes the one that stands for its orbit.
+// canonical renumbers the pages of each node so that its ledger becomes the one that stands for its orbit. Where pages are alike to their ledger, but what they hold or who else knows them differs, it
+// takes the numbering of which the state is least: else it would depend on which of its likes was met.
 func (c *cluster) canonical(s *state) state {
-	n := *s
+	all := []state{*s}
 	for i := range c.Nodes {
 		l := c.ledger(s, i)
-		if n.nodes[i].ledger = l.orbit; !l.same {
-			c.renumber(&n, i, &l.to)
+		for k := range all {
+			was := all[k]
+			for n := range l.to {
+				x := was
+				x.nodes[i].ledger = l.orbit
+				c.renumber(&x, i, &l.to[n])
+				if n == 0 {
+					all[k] = x
+				} else {
+					all = append(all, x)
+				}
+			}
 		}
 	}
-	return n
+	return least(all, c.encode)
 }
 
-func (c *cluster) renumber(s *state, i int, to *[maxPages]uint8) {
+// least returns the state with the least encoding.
+func least[S any](all []S, encode func([]byte, *S) []byte) S {
+	at := 0
+	var best string
+	for i := range all {
+		if len(all) == 1 {
+			break
+		}
+		if x := string(encode(nil, &all[i])); i == 0 || x < best {
+			at, best = i, x
+		}
+	}
+	return all[at]
+}
+
+func (c *cluster) renumber(s *state, i int, to *numbering) {
+	if *to == (numbering{0, 1, 2, 3}) {
+		return
+	}
 	at := func(r *ref) {
 		if r.gen != 0 {
 			r.page = to[r.page]

@@ -27,14 +27,16 @@ type ledger struct {
 	counts kvpool.Counts
 	jobs   map[ref][]job // that run: reads by the page they land in, checks by their first page
 
-	// Ledgers that differ in the numbers of pages alone have one orbit; renumbering with to takes this one to what stands for it.
+	// Ledgers that differ in the numbers of pages alone have one orbit. Each of these numberings takes this one to what stands for it: several, if pages of the ledger are alike.
 	orbit uint32
-	to    [maxPages]uint8
-	same  bool // to leaves every page where it is
+	to    []numbering
 
 	mu   sync.Mutex
 	memo map[string]*outcome
 }
+
+// numbering says of each page which it becomes.
+type numbering [maxPages]uint8
 
 // ref is a page's life at a known node in its present life. Generation 0: none.
 type ref struct{ page, gen uint8 }
@@ -56,6 +58,7 @@ type pageState struct {
 type outcome struct {
 	next    uint32
 	effects []kvpool.Effect
+	met     []situation // on the way: what a ledger has counted is no part of its state
 	err     error
 }
 
@@ -89,8 +92,8 @@ func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]jo
 		s, g := l.Page(page.Index(i))
 		x.pages = append(x.pages, pageState{s, uint8(g)})
 	}
-	orbitKey, to := standsFor(cfg, l, key)
-	x.to, x.same = to, orbitKey == key
+	var orbitKey string
+	orbitKey, x.to = standsFor(cfg, l)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if id, known := ls.byState[key]; known {
@@ -114,25 +117,27 @@ func stateKey(cfg kvpool.Config, l *kvpool.Ledger) string {
 	return string(l.AppendState(b))
 }
 
-// standsFor tries every numbering of the pages and returns the least encoding with the numbering that gives it.
-func standsFor(cfg kvpool.Config, l *kvpool.Ledger, key string) (least string, to [maxPages]uint8) {
+// standsFor tries every numbering of the pages and returns the least encoding with all numberings that give it.
+func standsFor(cfg kvpool.Config, l *kvpool.Ledger) (least string, to []numbering) {
 	perm := make([]page.Index, cfg.Pages)
 	for i := range perm {
 		perm[i] = page.Index(i)
 	}
-	least = key
-	for i := range to {
-		to[i] = uint8(i)
-	}
 	var try func(k int)
 	try = func(k int) {
 		if k == len(perm) {
-			if key := stateKey(cfg, l.Renumbered(perm)); key < least {
-				least = key
-				for i, p := range perm {
-					to[i] = uint8(p)
-				}
+			key := stateKey(cfg, l.Renumbered(perm))
+			if len(to) > 0 && key > least {
+				return
 			}
+			if key != least {
+				least, to = key, nil
+			}
+			n := numbering{0, 1, 2, 3}
+			for i, p := range perm {
+				n[i] = uint8(p)
+			}
+			to = append(to, n)
 			return
 		}
 		for i := k; i < len(perm); i++ {
@@ -168,6 +173,7 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 			o.effects = append(o.effects, keep(fx))
 		}
 		o.err = next.Check()
+		o.met = met(x.l.Stats(), next.Stats())
 	}()
 	if o.err == nil {
 		o.err = x.compare(next)
@@ -179,6 +185,24 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 		o.next = ls.intern(x.config, next, x.jobsAfter(ev, o.effects))
 	}
 	return o
+}
+
+// met tells what a ledger has counted in a step.
+func met(before, after kvpool.Stats) (m []situation) {
+	for _, x := range []struct {
+		what      situation
+		was, then uint64
+	}{
+		{folded, before.Folded, after.Folded},
+		{idleEvicted, before.Evicted, after.Evicted},
+		{distrusted, before.Distrusted, after.Distrusted},
+		{duplicate, before.Duplicates, after.Duplicates},
+	} {
+		if x.then > x.was {
+			m = append(m, x.what)
+		}
+	}
+	return m
 }
 
 // compare: generations never go back, and a page leaves Free with a new one (I6).

@@ -37,6 +37,10 @@ type Bounds struct {
 	Memory  uint64 // bytes in use by the process
 	Time    time.Duration
 	Workers int // 0: one for each processor
+
+	// Compare is for tests of the search itself: of so many states that were reached before one has its successors compared with those of the state that it is merged with (0: none).
+	// All states are then kept.
+	Compare int
 }
 
 // Report is what a search has found.
@@ -83,11 +87,14 @@ type search[S comparable] struct {
 	seen   [shards]shard
 	count  atomic.Uint32
 	cut    atomic.Bool // a bound was met
+	merged atomic.Uint64
 
 	grow    sync.RWMutex
 	parents []uint32
 	actions []Action
 	homes   []bool
+
+	firsts sync.Map // for Bounds.Compare: the state first found of each number
 
 	brokenMu sync.Mutex
 	broken   error
@@ -115,6 +122,9 @@ func explore[S comparable](m model[S], b Bounds) Report {
 	id, _ := x.visit(&s, 0, Action{})
 	if err := m.check(&s); err != nil {
 		x.breaks(err, id, Action{})
+	}
+	if b.Compare > 0 {
+		x.firsts.Store(id, s)
 	}
 	layer, edges, depth := []found[S]{{id, s}}, []edge(nil), 0
 	for len(layer) > 0 && x.broken == nil {
@@ -162,6 +172,13 @@ func (x *search[S]) layer(layer []found[S]) ([]found[S], []edge) {
 					id, fresh := x.visit(n, from.id, a)
 					if id == none {
 						return
+					}
+					if b := x.bounds.Compare; b > 0 && fresh {
+						x.firsts.Store(id, *n)
+					} else if b > 0 && x.merged.Add(1)%uint64(b) == 0 {
+						if err := x.compare(n, id); err != nil {
+							x.breaks(err, from.id, a)
+						}
 					}
 					if fresh {
 						if err := x.check(n); err != nil {

@@ -117,23 +117,28 @@ func (x *single) next(s *singleState, yield func(a Action, n *singleState, err e
 			yield(a, &t.s, nil)
 		}
 	}
+	l := x.ledgers.at(s.node.ledger)
+	jobs := l.jobs
 	try(Action{Kind: doAllot})
 	try(Action{Kind: doReturn})
 	try(Action{Kind: doPatrol})
 	for i := range x.Prompts {
-		for _, kind := range []uint8{doMatch, doVerified, doSpend, doSeal, doRelease} {
+		for _, kind := range []uint8{doMatch, doSpend, doSeal, doRelease} {
 			try(Action{Kind: kind, A: uint8(i)})
 		}
-		try(Action{Kind: doVerified, A: uint8(i), C: 1})
+		for which := range jobs[s.seqs[i].checking] {
+			try(Action{Kind: doVerified, A: uint8(i), C: uint8(which)})
+		}
 		for k := range s.seqs[i].have {
 			try(Action{Kind: doReport, A: uint8(i), B: k})
 		}
 	}
 	for p := range x.Node.Pages {
-		for _, kind := range []uint8{doFlip, doPatrolled, doScrubbed} {
-			try(Action{Kind: kind, A: uint8(p)})
+		try(Action{Kind: doFlip, A: uint8(p)})
+		try(Action{Kind: doScrubbed, A: uint8(p)})
+		for which := range jobs[ref{uint8(p), l.pages[p].gen}] {
+			try(Action{Kind: doPatrolled, A: uint8(p), C: uint8(which)})
 		}
-		try(Action{Kind: doPatrolled, A: uint8(p), C: 1})
 	}
 }
 
@@ -158,6 +163,7 @@ func (t *singleTurn) step(ev kvpool.Event) []kvpool.Effect {
 		return nil
 	}
 	t.s.node.ledger = o.next
+	t.seen.noteAll(o.met)
 	for _, fx := range o.effects {
 		switch fx.Kind {
 		case kvpool.FxScrub:
@@ -361,9 +367,6 @@ func (x *single) check(s *singleState) error {
 	if s.spare.gen != 0 && l.pages[s.spare.page] != (pageState{kvpool.Allotted, s.spare.gen}) {
 		return fmt.Errorf("I1: page %d is the scheduler's, and %v @%d", s.spare.page, l.pages[s.spare.page].state, l.pages[s.spare.page].gen)
 	}
-	x.seen.note(idleEvicted, l.l.Stats().Evicted > 0)
-	x.seen.note(distrusted, l.l.Stats().Distrusted > 0)
-	x.seen.note(duplicate, l.l.Stats().Duplicates > 0)
 	return nil
 }
 
@@ -385,19 +388,25 @@ func (x *single) home(s *singleState) bool {
 	return c.Free+c.Idle+spare == x.Node.Pages
 }
 
-// canonical renumbers the pages.
+// canonical renumbers the pages, as for a cluster.
 func (x *single) canonical(s *singleState) singleState {
 	l := x.ledgers.at(s.node.ledger)
-	n := *s
-	if n.node.ledger = l.orbit; l.same {
-		return n
+	var all []singleState
+	for i := range l.to {
+		all = append(all, x.renumbered(s, l.orbit, &l.to[i]))
 	}
+	return least(all, x.encode)
+}
+
+func (x *single) renumbered(s *singleState, orbit uint32, to *numbering) singleState {
+	n := *s
+	n.node.ledger = orbit
 	at := func(r *ref) {
 		if r.gen != 0 {
-			r.page = l.to[r.page]
+			r.page = to[r.page]
 		}
 	}
-	for p, q := range l.to {
+	for p, q := range to {
 		n.node.bytes[q], n.node.scrubs[q], n.flipped[q], n.patrol[q] = s.node.bytes[p], s.node.scrubs[p], s.flipped[p], s.patrol[p]
 	}
 	at(&n.spare)

@@ -60,6 +60,12 @@ func (x *situations) note(s situation, is bool) {
 	}
 }
 
+func (x *situations) noteAll(all []situation) {
+	for _, s := range all {
+		x.note(s, true)
+	}
+}
+
 func (x *situations) all() map[string]bool {
 	m := map[string]bool{}
 	for i := range x.reached {

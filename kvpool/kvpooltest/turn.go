@@ -22,16 +22,16 @@ func (t *turn) broken(format string, args ...any) {
 }
 
 // step gives an event to a node's ledger and performs the effects as far as shells do that at once. It returns all of them.
-func (t *turn) step(i int, ev kvpool.Event) []kvpool.Effect { return t.stepJob(i, ev, ref{}) }
+func (t *turn) step(i int, ev kvpool.Event) []kvpool.Effect { return t.stepJob(i, ev, ref{}, 0) }
 
-// stepJob is a step for the job that lands in, or looks at, a page: job numbers are the ledger's and no part of a state. Of several the latest is meant.
-func (t *turn) stepJob(i int, ev kvpool.Event, of ref) []kvpool.Effect {
+// stepJob is a step for the job that lands in, or looks at, a page: job numbers are the ledger's and no part of a state. Of several it is the one named by which, from the latest back.
+func (t *turn) stepJob(i int, ev kvpool.Event, of ref, which int) []kvpool.Effect {
 	if t.err != nil {
 		return nil
 	}
 	n := &t.s.nodes[i]
-	if jobs := t.ledgers.at(n.ledger).jobs[of]; len(jobs) > 0 {
-		ev.Job = jobs[len(jobs)-1].number
+	if jobs := t.ledgers.at(n.ledger).jobs[of]; which < len(jobs) {
+		ev.Job = jobs[len(jobs)-1-which].number
 	}
 	if t.tell != nil {
 		t.tell(i, ev, of)
@@ -42,6 +42,7 @@ func (t *turn) stepJob(i int, ev kvpool.Event, of ref) []kvpool.Effect {
 		return nil
 	}
 	n.ledger = o.next
+	t.seen.noteAll(o.met)
 	for k := range o.effects {
 		t.effect(i, &o.effects[k])
 	}

@@ -379,7 +379,7 @@ func (s *state) put(id uint16) {
 }
 
 // renumbered is a message with the pages of one life of a node renumbered.
-func (c *cluster) renumbered(id uint16, i int, life page.Incarnation, to *[maxPages]uint8) uint16 {
+func (c *cluster) renumbered(id uint16, i int, life page.Incarnation, to *numbering) uint16 {
 	n := c.net(id)
 	if n.m.Kind != kvpool.MsgOffer || n.m.From != life {
 		return id

@@ -6,6 +6,7 @@ import "fmt"
 type Counts struct {
 	Running       int // sequences
 	Waiting       int // sequences asked for that do not run
+	Imported      int // of those waiting: have the pages that EvAdopt brought and wait for their turn
 	PagesInHand   int // allotted, neither spent nor returned
 	PagesReserved int // of those in hand: set aside for known tokens
 	PagesInTables int // entries of all page tables; a page that several sequences read counts for each
@@ -15,7 +16,7 @@ type Counts struct {
 // Counts tells the present numbers.
 func (s *Scheduler) Counts() Counts {
 	c := Counts{
-		Running: s.running.len, Waiting: s.waiting(),
+		Running: s.running.len, Waiting: s.waiting(), Imported: len(s.imports),
 		PagesInHand: len(s.pool.hand), PagesReserved: s.pool.reserved, PagesInTables: s.pool.inTables,
 	}
 	if s.flight != nil {
@@ -26,7 +27,7 @@ func (s *Scheduler) Counts() Counts {
 
 // Check looks for a broken invariant. It walks over everything and is meant for tests.
 func (s *Scheduler) Check() error {
-	live, queued, reserved, inTables := 0, 0, 0, 0
+	live, queued, imported, reserved, inTables := 0, 0, 0, 0, 0
 	for _, q := range s.seqs {
 		if err := s.checkSequence(q); err != nil {
 			return fmt.Errorf("sched: sequence %d (%v): %w", q.id, q.phase, err)
@@ -36,6 +37,9 @@ func (s *Scheduler) Check() error {
 		}
 		if q.phase == waiting {
 			queued++
+			if q.imported {
+				imported++
+			}
 		}
 		reserved += q.reserved
 		inTables += len(q.table)
@@ -46,6 +50,8 @@ func (s *Scheduler) Check() error {
 	switch p := &s.pool; {
 	case live != s.tenants.live:
 		return fmt.Errorf("sched: %d sequences live, counted %d", live, s.tenants.live)
+	case imported != len(s.imports):
+		return fmt.Errorf("sched: %d imported sequences wait, %d are known", imported, len(s.imports))
 	case queued != 0:
 		return fmt.Errorf("sched: %d sequences wait outside the queues", queued)
 	case reserved != p.reserved || reserved > len(p.hand):
@@ -75,7 +81,9 @@ func (s *Scheduler) checkSequence(q *sequence) error {
 		return fmt.Errorf("%d tokens in flight without a batch", q.inFlight)
 	case q.reserved > 0 && q.phase != running:
 		return fmt.Errorf("%d pages reserved", q.reserved)
-	case len(q.table) > 0 && q.phase <= matching:
+	case q.imported && (q.phase != waiting && q.phase != matched || len(q.table) != s.cfg.pages(q.computed)):
+		return fmt.Errorf("imported, with %d pages for %d of %d tokens", len(q.table), q.computed, q.prompt)
+	case len(q.table) > 0 && q.phase <= matching && !q.imported:
 		return fmt.Errorf("%d pages in its table", len(q.table))
 	case len(q.table) < s.cfg.pages(q.computed+q.inFlight):
 		return fmt.Errorf("%d pages for %d+%d tokens", len(q.table), q.computed, q.inFlight)

@@ -15,13 +15,15 @@
 //
 // # Phases of a sequence
 //
-//	          other choices                      first choice
+//	          other choices                 first choice, or EvAdopt
 //	             |                                    |
 //	             v    first has its prompt, or ended  v       turn      EvMatched        pages
 //	           gated --------------------------> waiting --> matching --> matched --> running
-//	                                                ^                       |            |
-//	                                                |<--- gives way --------'            |
-//	                                                '<--- preempted: computed = 0 -------'
+//	                                              |  ^ ^                   ^  |          |
+//	                                              |  | |                   |  |          |
+//	                                              '--|-|--- turn, adopted -'  |          |
+//	                                                 | '<-- gives way --------'          |
+//	                                                 '<---- preempted: computed = 0 -----'
 //
 //	any of them --> ended (exactly once) --> forgotten, after the batch in flight if that names it
 //
@@ -30,6 +32,14 @@
 // [Admit] refuses at once what can never be served: a prompt and answer longer than the context, or than the pool can ever hold, and what finds no room in
 // the queue. What it accepts fits the pool when it runs alone, which is what the proof of progress below stands on. [New]
 // refuses a pool smaller than the context. A rejected request has no [Admitted], and without one there is no sequence.
+//
+// # Prompts from other nodes
+//
+// A sequence whose prompt another node has computed comes by EvAdopt, with its pages. From there on nothing is special about it, but that it needs no match at its turn and that its tenant is not charged for
+// what was computed elsewhere. Whoever will tell EvAdopt asks [Scheduler.Admit] first, before anything is reserved, and says with each EvSubmit how many are expected: an adopted sequence
+// fits the pool alone like any other, and the bound of the queue holds for what is on its way too.
+//
+// The node that computes a prompt for another has nothing special at all: an Ask with MaxTokens 1. But FxPreempted says that what was offered of it must be revoked.
 //
 // # A batch
 //
@@ -40,7 +50,8 @@
 // # Start
 //
 // The pool is asked for the longest cached prefix ([FxMatch]), then the pages for all other known tokens are secured, then the sequence starts. So a chunked prompt
-// never runs out of pages half-way; only growth by decoding can. At most one sequence is between match and start: what is pinned without running is one prefix.
+// never runs out of pages half-way; only growth by decoding can. At most one sequence is between match and start: what is pinned without running is one prefix, and the
+// imported prompts.
 //
 // The choices of one request share its prompt: all but the first wait until the first has it computed, and then find its pages.
 //
@@ -62,12 +73,14 @@
 //
 // # Progress
 //
-// When growth finds the pool dry, the matched sequence that has not started gives way first, then the running one that started last. The one that has run longest never
-// gives way. It fits the pool alone, so in the end it has its pages and ends, and the next is the longest-running.
+// When growth finds the pool dry, imported sequences in the queues lose their pages first, who asked last before the others: they hold what those may need whom they wait for. Then the matched sequence
+// that has not started gives way, then the running one that started last. The one that has run longest never gives way. It fits the pool alone, so in the end it has its pages and ends, and the
+// next is the longest-running. Where nothing runs, the candidate is in its place: imported sequences behind it lose their pages if it cannot start for want of some.
 //
 // In every state with work to do, at least one of these is true: a batch is in flight; an FxMatch or FxAllot is unanswered; or the pool is dry and
 // holds pages that come back by themselves, of which EvPagesFreed tells. That is what the pool owes: every FxMatch of a sequence that was not released since is answered,
-// every FxAllot is answered, and EvPagesFreed follows a short answer when pages that were neither owned nor allotted (being scrubbed, checked) can be had.
+// every FxAllot is answered, and EvPagesFreed follows a short answer when pages that were neither owned nor allotted (being scrubbed or checked, or an import's that came to nothing) can be had. An import that did not
+// come to nothing tells by EvAdopt.
 //
 // # Ends
 //

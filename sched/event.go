@@ -29,7 +29,7 @@ type Ask struct {
 type EventKind uint8
 
 const (
-	// EvSubmit: Ask wants to be served. Answered by FxAdmitted or FxRejected at once.
+	// EvSubmit: Ask wants to be served, and Expected more have been admitted and will be adopted. Answered by FxAdmitted or FxRejected at once.
 	EvSubmit EventKind = iota + 1
 	// EvCancel: Seq is not wanted any more (client gone, stop string met). FxEnd with EndCancelled follows at once unless Seq has ended.
 	EvCancel
@@ -43,6 +43,10 @@ const (
 	EvFailed
 	// EvPagesFreed: the pool has pages again; who waits for some may ask.
 	EvPagesFreed
+	// EvAdopt: the one sequence of Ask begins with pages that another node computed. It owns Refs, pages 0.. of its table, in which its first Computed tokens lie; the last is its own to
+	// fill on if it has room, the others are only read. PromptLen counts every token that is known, also those of the answer that came along; MaxTokens bounds what is still to come. Spare,
+	// unless zero, is allotted to us. It is never rejected: admission ([Scheduler.Admit]) was before its pages were fetched. If the context is full, its FxEnd follows at once.
+	EvAdopt
 )
 
 // Result is what a step did for one item of its batch.
@@ -56,12 +60,15 @@ type Result struct {
 
 // Event is what Scheduler.Step takes. The scheduler keeps no slice of an event after Step returns, except Ask.Seqs and Ask.StopTokens.
 type Event struct {
-	Kind    EventKind
-	Ask     Ask
-	Seq     page.Seq
-	Refs    []page.Ref
-	Step    uint64
-	Results []Result // one for each item of the batch, in its order
+	Kind     EventKind
+	Ask      Ask
+	Expected int
+	Seq      page.Seq
+	Refs     []page.Ref
+	Computed int
+	Spare    page.Ref
+	Step     uint64
+	Results  []Result // one for each item of the batch, in its order
 }
 
 // EffectKind says what must be done.
@@ -86,7 +93,7 @@ const (
 	FxToken
 	// FxEnd: the one end of Seq, for the reason End. Its last FxRelease has come before, or comes when the batch in flight is done.
 	FxEnd
-	// FxPreempted: Seq lost its pages and will be computed again (a metric; nothing to do).
+	// FxPreempted: Seq, which ran or was adopted, loses its pages (FxRelease is next) and will be computed again. What was offered of them to other nodes must be revoked.
 	FxPreempted
 )
 

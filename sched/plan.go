@@ -39,8 +39,12 @@ func (s *Scheduler) start() {
 			if q == nil || !s.hasRoom(f) {
 				return
 			}
-			s.tenants.remove(q)
-			s.candidate, q.phase = q, matching
+			s.leaveQueue(q)
+			s.candidate, q.phase = q, matched
+			if q.imported {
+				continue // it has its prefix
+			}
+			q.phase = matching
 			s.emit(Effect{Kind: FxMatch, Seq: q.id, Known: q.known})
 			return
 		case s.candidate.phase == matching || s.pool.free() < s.startPages(f):
@@ -50,7 +54,7 @@ func (s *Scheduler) start() {
 		q.reserved = s.lacking(q)
 		s.pool.reserved += q.reserved
 		s.charge(q)
-		s.candidate, q.phase = nil, running
+		s.candidate, q.phase, q.imported = nil, running, false
 		s.running.push(q)
 	}
 }
@@ -83,19 +87,21 @@ func (s *Scheduler) charge(q *sequence) {
 
 // secureGrowth sees to it that each running sequence has the pages for its next token, or that what lacks is on its way: then it returns false.
 //
-// When the pool is dry, the candidate gives way first, then the running sequence that started last. The one that started first never does: it fits
-// the pool alone, so it ends, and then the next is the first.
+// When the pool is dry, imported sequences that wait for their turn give way first, then the candidate, then the running sequence that started last. The one that started
+// first never does: it fits the pool alone, so it ends, and then the next is the first.
 //
 // Preconditions:
 //   - no batch is in flight
 func (s *Scheduler) secureGrowth() bool {
-	for s.forecast().growth > s.pool.free() {
+	for s.isStuck() {
 		switch {
 		case s.pool.mayAnswer():
 			return false // asked, or asked for at the end of this Step
+		case len(s.imports) > 0:
+			s.dropImport()
 		case s.candidate != nil && s.candidate.phase == matching:
 			return false // to drop it now would make its answer ambiguous
-		case s.candidate != nil:
+		case s.candidate != nil && s.running.len > 0:
 			s.dropCandidate()
 		case s.running.len > 1:
 			s.preempt(s.running.tail)
@@ -106,10 +112,38 @@ func (s *Scheduler) secureGrowth() bool {
 	return true
 }
 
-// dropCandidate unpins the candidate's prefix and puts it back into its queue.
+// isStuck: pages lack for the growth of what runs, or, where nothing runs, for the candidate's start.
+func (s *Scheduler) isStuck() bool {
+	f := s.forecast()
+	if s.running.len == 0 {
+		return s.candidate != nil && s.candidate.phase == matched && s.startPages(f) > s.pool.free()
+	}
+	return f.growth > s.pool.free()
+}
+
+// dropImport takes the pages from that one of the imported sequences in the queues which asked last. It keeps its turn.
+//
+// Preconditions:
+//   - there is one
+func (s *Scheduler) dropImport() {
+	last := s.imports[0]
+	for _, q := range s.imports[1:] {
+		if q.arrival > last.arrival {
+			last = q
+		}
+	}
+	s.forgetImport(last)
+	s.emit(Effect{Kind: FxPreempted, Seq: last.id})
+	s.release(last)
+}
+
+// dropCandidate takes the candidate's pages, a prefix or an imported prompt, and puts it back into its queue.
 func (s *Scheduler) dropCandidate() {
 	q := s.candidate
 	s.candidate = nil
+	if q.imported {
+		s.emit(Effect{Kind: FxPreempted, Seq: q.id})
+	}
 	s.release(q)
 	s.wait(q)
 }

@@ -10,11 +10,12 @@ import (
 type pageState uint8
 
 const (
-	free     pageState = iota
-	cached             // in the prefix index, read by no sequence
-	allotted           // to the scheduler
-	owned              // by the sequences in owners
-	limbo              // nobody's for a while: being scrubbed
+	free      pageState = iota
+	cached              // in the prefix index, read by no sequence
+	allotted            // to the scheduler
+	owned               // by the sequences in owners
+	importing           // a prompt is being read into it
+	limbo               // nobody's for a while: being scrubbed
 )
 
 // fakePool is the slow and obvious ledger of a world. It works off its inbox in order; the answers to matches may take longer than those behind them.
@@ -152,13 +153,30 @@ func (p *fakePool) work() (errs []string) {
 		pg.state = free
 	}
 	for _, s := range m.seals {
-		if pg := p.at(s.ref); pg != nil && pg.state == owned && pg.key == nil {
-			if _, twice := p.find(s.key); !twice {
-				pg.key = &s.key
-			}
-		}
+		p.enter(s.ref, s.key)
 	}
 	return errs
+}
+
+// enter lets the index find a page that a sequence owns.
+func (p *fakePool) enter(ref page.Ref, key prefixKey) {
+	if pg := p.at(ref); pg != nil && pg.state == owned && pg.key == nil {
+		if _, twice := p.find(key); !twice {
+			pg.key = &key
+		}
+	}
+}
+
+// reserve takes n pages for an import, or none.
+func (p *fakePool) reserve(n int) []page.Ref {
+	if p.count(free)+p.count(cached) < n {
+		return nil
+	}
+	refs := p.take(n)
+	for _, ref := range refs {
+		p.at(ref).state = importing
+	}
+	return refs
 }
 
 func (p *fakePool) find(k prefixKey) (int, bool) {

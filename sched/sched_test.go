@@ -44,7 +44,7 @@ type driver struct {
 }
 
 func (d *driver) act() {
-	switch d.draw("action", 0, 19) {
+	switch d.draw("action", 0, 22) {
 	case 0, 1, 2:
 		d.ask()
 	case 3:
@@ -71,6 +71,8 @@ func (d *driver) act() {
 		}
 	case 19:
 		d.fault()
+	case 20, 21, 22:
+		d.moveImport()
 	}
 }
 
@@ -87,7 +89,23 @@ func (d *driver) ask() {
 		d.next++
 		ask.Seqs = append(ask.Seqs, d.next)
 	}
-	d.submit(ask, d.draw("text", 0, 2))
+	if text := d.draw("text", 0, 2); len(ask.Seqs) == 1 && d.draw("expect", 0, 3) > 0 {
+		d.expect(ask, text)
+	} else {
+		d.submit(ask, text)
+	}
+}
+
+// moveImport has a prompt come, or come to nothing.
+func (d *driver) moveImport() {
+	if len(d.imports) == 0 {
+		return
+	}
+	if i := d.draw("import", 0, len(d.imports)-1); d.draw("fails", 0, 5) > 0 {
+		d.adopt(i)
+	} else {
+		d.giveUp(i)
+	}
 }
 
 // fault is a bad page, or a message that comes late or twice.

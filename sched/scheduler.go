@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
 )
 
 // Scheduler decides what the next step of the runner computes. It is a value without goroutines, clocks or I/O: [Scheduler.Step] is all that changes it.
@@ -14,8 +15,9 @@ type Scheduler struct {
 
 	seqs      map[page.Seq]*sequence // that have not ended, or are in the batch in flight
 	tenants   tenants
-	candidate *sequence // between FxMatch and its start: nil or the only one
-	running   queue     // in order of start
+	candidate *sequence   // between its turn and its start: nil or the only one
+	imports   []*sequence // that wait for their turn with the pages that EvAdopt brought; in no order that matters
+	running   queue       // in order of start
 	arrivals  uint64
 
 	pool    allotment
@@ -42,7 +44,8 @@ func New(cfg Config) (*Scheduler, error) {
 
 // Step takes one event and appends to dst what must be done, in order. It is the only function that changes the scheduler.
 //
-// Ownership: the pages of EvAllotted are the scheduler's until it spends or returns them; those of EvMatched are read by their sequence until its FxRelease.
+// Ownership: the pages of EvAllotted and the Spare of EvAdopt are the scheduler's until it spends or returns them; those of EvMatched, and the others of EvAdopt, are their
+// sequence's until its FxRelease.
 // Of the effects, FxReturn's Refs and FxRun's Spends are the caller's to keep. The rest of a Batch is the caller's until EvStepDone for it; then it is used again.
 //
 // What is late or repeated changes nothing: a step that is not in flight, a match that nobody waits for, a sequence that has ended or was never asked for.
@@ -50,7 +53,12 @@ func (s *Scheduler) Step(ev Event, dst []Effect) []Effect {
 	s.out = dst
 	switch ev.Kind {
 	case EvSubmit:
-		s.submit(ev.Ask)
+		s.submit(ev.Ask, ev.Expected)
+	case EvAdopt:
+		s.adopt(ev.Ask, ev.Refs, ev.Computed)
+		if ev.Spare != (page.Ref{}) {
+			s.pool.hand = append(s.pool.hand, ev.Spare)
+		}
 	case EvCancel:
 		s.endIfLive(ev.Seq, EndCancelled)
 	case EvMatched:
@@ -81,8 +89,15 @@ func (s *Scheduler) emit(fx Effect) { s.out = append(s.out, fx) }
 // waiting counts the sequences that have been asked for and do not run.
 func (s *Scheduler) waiting() int { return s.tenants.live - s.running.len }
 
-func (s *Scheduler) submit(ask Ask) {
-	admitted, rejection := Admit(s.cfg, s.waiting(), ask)
+// Admit decides as EvSubmit would, where so many sequences beside those that the scheduler knows have been admitted and will be adopted. It changes nothing. A node asks it before
+// anything is reserved for a request whose prompt is to come from another node, counts the request as expected from then on, and tells EvAdopt when the prompt is there: so what
+// waits and what is on its way never are more than the queue may hold.
+func (s *Scheduler) Admit(ask Ask, expected int) (Admitted, *request.Rejection) {
+	return Admit(s.cfg, s.waiting()+expected, ask)
+}
+
+func (s *Scheduler) submit(ask Ask, expected int) {
+	admitted, rejection := s.Admit(ask, expected)
 	if rejection != nil {
 		s.emit(Effect{Kind: FxRejected, Seq: ask.Seqs[0], Rejection: rejection})
 		return
@@ -98,15 +113,7 @@ func (s *Scheduler) enqueue(a Admitted) {
 	}
 	var lead *sequence
 	for _, id := range a.ask.Seqs {
-		if id == 0 || s.seqs[id] != nil {
-			panic(fmt.Sprintf("sched: sequence %d is nobody's name, or used twice", id))
-		}
-		s.arrivals++
-		q := &sequence{
-			id: id, tenant: s.tenants.ask(a.ask.Tenant), arrival: s.arrivals,
-			prompt: a.ask.PromptLen, known: a.ask.PromptLen, maxTokens: a.maxTokens, stopTokens: a.ask.StopTokens,
-		}
-		s.seqs[id] = q
+		q := s.newSequence(a.ask, id, a.maxTokens)
 		if lead == nil {
 			lead = q
 			s.wait(q)
@@ -117,10 +124,65 @@ func (s *Scheduler) enqueue(a Admitted) {
 	}
 }
 
+// adopt makes the sequence of ask, which has its first computed tokens in refs, and lets it wait for its turn. Its tenant is not charged for what this node did not compute.
+func (s *Scheduler) adopt(ask Ask, refs []page.Ref, computed int) {
+	if len(ask.Seqs) != 1 || computed < 1 || computed >= ask.PromptLen || len(refs) != s.cfg.pages(computed) {
+		panic(fmt.Sprintf("sched: %d sequences of %d tokens are adopted with %d pages for %d tokens", len(ask.Seqs), ask.PromptLen, len(refs), computed))
+	}
+	room := min(s.cfg.MaxModelLen, s.cfg.poolTokens()) - ask.PromptLen
+	maxTokens := ask.MaxTokens
+	if maxTokens == 0 {
+		maxTokens = room
+	}
+	if maxTokens > room || room < 0 {
+		panic(fmt.Sprintf("sched: sequence %d is adopted with %d tokens and %d to come, and was never admitted", ask.Seqs[0], ask.PromptLen, maxTokens))
+	}
+	q := s.newSequence(ask, ask.Seqs[0], maxTokens)
+	q.table = append(make([]page.Ref, 0, len(refs)+1), refs...)
+	q.computed, q.imported = computed, true
+	s.pool.inTables += len(refs)
+	s.charge(q)
+	s.wait(q)
+	if q.maxTokens == 0 {
+		s.end(q, EndLength)
+	}
+}
+
+// newSequence makes a sequence that is in no queue yet.
+func (s *Scheduler) newSequence(ask Ask, id page.Seq, maxTokens int) *sequence {
+	if id == 0 || s.seqs[id] != nil {
+		panic(fmt.Sprintf("sched: sequence %d is nobody's name, or used twice", id))
+	}
+	s.arrivals++
+	q := &sequence{
+		id: id, tenant: s.tenants.ask(ask.Tenant), arrival: s.arrivals,
+		prompt: ask.PromptLen, known: ask.PromptLen, maxTokens: maxTokens, stopTokens: ask.StopTokens,
+	}
+	s.seqs[id] = q
+	return q
+}
+
 // wait puts q into its tenant's queue.
 func (s *Scheduler) wait(q *sequence) {
 	q.phase = waiting
 	s.tenants.wait(q)
+	if q.imported {
+		s.imports = append(s.imports, q)
+	}
+}
+
+// leaveQueue takes q out of its tenant's queue.
+func (s *Scheduler) leaveQueue(q *sequence) {
+	s.tenants.remove(q)
+	if q.imported {
+		s.forgetImport(q)
+	}
+}
+
+// forgetImport takes q off the list of imported sequences in the queues.
+func (s *Scheduler) forgetImport(q *sequence) {
+	i := slices.Index(s.imports, q)
+	s.imports = slices.Delete(s.imports, i, i+1)
 }
 
 // openGate lets the other choices of q's request wait for their turn: the pages of the prompt are there to be found, or never will be.
@@ -208,7 +270,7 @@ func (s *Scheduler) end(q *sequence, why End) {
 		q.lead.choices.remove(q)
 		q.lead = nil
 	case waiting:
-		s.tenants.remove(q)
+		s.leaveQueue(q)
 	case matching, matched:
 		s.candidate = nil
 	case running:
@@ -236,7 +298,7 @@ func (s *Scheduler) release(q *sequence) {
 		panic(fmt.Sprintf("sched: sequence %d released in flight", q.id))
 	}
 	s.pool.inTables -= len(q.table)
-	q.table, q.computed = nil, 0
+	q.table, q.computed, q.imported = nil, 0, false
 	s.emit(Effect{Kind: FxRelease, Seq: q.id})
 	s.pool.freed()
 }

@@ -117,6 +117,19 @@ func TestOurBugsPanic(t *testing.T) {
 			s.Step(Event{Kind: EvSubmit, Ask: testAsk(1, "", 16, 1)}, nil)
 			s.Step(Event{Kind: EvMatched, Seq: 1, Refs: make([]page.Ref, 1)}, nil)
 		},
+		"adopted with too few pages": func(s *Scheduler) {
+			s.Step(Event{Kind: EvAdopt, Ask: testAsk(1, "", 40, 5), Refs: make([]page.Ref, 2), Computed: 39}, nil)
+		},
+		"adopted with nothing to compute": func(s *Scheduler) {
+			s.Step(Event{Kind: EvAdopt, Ask: testAsk(1, "", 32, 5), Refs: make([]page.Ref, 2), Computed: 32}, nil)
+		},
+		"adopted and never admitted": func(s *Scheduler) {
+			s.Step(Event{Kind: EvAdopt, Ask: testAsk(1, "", 33, 1000), Refs: make([]page.Ref, 2), Computed: 32}, nil)
+		},
+		"adopted under a name in use": func(s *Scheduler) {
+			s.Step(Event{Kind: EvSubmit, Ask: testAsk(1, "", 33, 5)}, nil)
+			s.Step(Event{Kind: EvAdopt, Ask: testAsk(1, "", 33, 5), Refs: make([]page.Ref, 2), Computed: 32}, nil)
+		},
 		"results of another batch": func(s *Scheduler) {
 			s.Step(Event{Kind: EvSubmit, Ask: testAsk(1, "", 16, 1)}, nil)
 			s.Step(Event{Kind: EvMatched, Seq: 1}, nil)

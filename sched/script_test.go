@@ -30,6 +30,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	verb := map[string]func(*testing.T, *datadriven.TestData) (string, []Effect){
 		"new": s.new, "submit": s.doSubmit, "cancel": s.doCancel, "pool": s.doPool, "done": s.doDone, "fail": s.doFail,
 		"late": s.doLate, "withhold": s.doWithhold, "cleaned": s.doCleaned, "counts": s.doCounts, "finish": s.doFinish,
+		"expect": s.doExpect, "adopt": s.doAdopt,
 	}[d.Cmd]
 	if verb == nil {
 		t.Fatalf("%s: no verb %q", d.Pos, d.Cmd)
@@ -80,14 +81,33 @@ func (s *script) new(t *testing.T, d *datadriven.TestData) (string, []Effect) {
 	return "ready\n", nil
 }
 
-func (s *script) doSubmit(t *testing.T, d *datadriven.TestData) (string, []Effect) {
-	ask := Ask{Tenant: "a", Seqs: seqs(t, d, "seqs"), PromptLen: number(t, d, "prompt", 4), MaxTokens: number(t, d, "max", 0)}
+func (s *script) ask(t *testing.T, d *datadriven.TestData) (ask Ask, text int) {
+	ask = Ask{Tenant: "a", Seqs: seqs(t, d, "seqs"), PromptLen: number(t, d, "prompt", 4), MaxTokens: number(t, d, "max", 0)}
 	d.MaybeScanArgs(t, "tenant", &ask.Tenant)
 	if stop := number(t, d, "stop", -1); stop >= 0 {
 		ask.StopTokens = []int32{int32(stop)}
 	}
-	return "", s.submit(ask, number(t, d, "text", int(ask.Seqs[0])))
+	return ask, number(t, d, "text", int(ask.Seqs[0]))
 }
+
+func (s *script) doSubmit(t *testing.T, d *datadriven.TestData) (string, []Effect) {
+	return "", s.submit(s.ask(t, d))
+}
+
+// doExpect has another node compute a prompt, for which pages are reserved.
+func (s *script) doExpect(t *testing.T, d *datadriven.TestData) (string, []Effect) {
+	before := len(s.imports)
+	if r := s.expect(s.ask(t, d)); r != nil {
+		return fmt.Sprintf("rejected: %s, %d of %d\n", r.Limit, r.Have, r.Max), nil
+	}
+	if len(s.imports) == before {
+		return "no pages for it\n", nil
+	}
+	return fmt.Sprintf("expected, %d pages are reserved\n", len(s.imports[before].refs)), nil
+}
+
+// doAdopt has the prompt come that was expected first.
+func (s *script) doAdopt(*testing.T, *datadriven.TestData) (string, []Effect) { return "", s.adopt(0) }
 
 func (s *script) doCancel(t *testing.T, d *datadriven.TestData) (string, []Effect) {
 	return "", s.cancel(page.Seq(number(t, d, "seq", 0)))

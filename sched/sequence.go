@@ -7,9 +7,9 @@ type phase uint8
 
 const (
 	gated    phase = iota + 1 // in the gated queue of its request's first choice
-	waiting                   // in the queue of its tenant
+	waiting                   // in the queue of its tenant; has pages only if imported
 	matching                  // the candidate; FxMatch is out
-	matched                   // the candidate; reads its prefix pages and waits for the rest
+	matched                   // the candidate; has its prefix pages, or those of its prompt, and waits for the rest
 	running                   // in the running queue
 	ended                     // FxEnd was said; stays known only while the batch in flight names it
 )
@@ -38,7 +38,8 @@ type sequence struct {
 
 	// table is append-only while the sequence runs, and a fresh slice after it lost its pages: a batch in flight reads it.
 	table    []page.Ref
-	reserved int // pages in hand that are set aside for it
+	reserved int  // pages in hand that are set aside for it
+	imported bool // it has the pages that EvAdopt brought
 
 	choices queue     // the gated other choices of the request, if this is its first
 	lead    *sequence // the first choice, while gated by it

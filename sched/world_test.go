@@ -7,21 +7,24 @@ import (
 	"strings"
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
 )
 
 // world is all that a scheduler lives among: a fake pool and a fake runner, joined to it by queues of messages that a test delivers when it likes. It
 // keeps its own books, and a broken promise of the scheduler is an error.
 type world struct {
-	cfg  Config
-	s    *Scheduler
-	pool *fakePool
-	seqs map[page.Seq]*client
-	ids  []page.Seq // admitted, in order
+	cfg     Config
+	s       *Scheduler
+	pool    *fakePool
+	seqs    map[page.Seq]*client
+	ids     []page.Seq // admitted, in order
+	imports []imported
 
 	inFlight *Batch // the runner's
 	asIssued Batch  // a copy, to see that it is left alone
 	steps    int
 	turns    int
+	lost     int // adopted sequences that lost their pages before they started
 
 	errs []string
 }
@@ -38,8 +41,18 @@ type client struct {
 	ended, released       bool
 	end                   End
 	begun                 bool // between FxMatch and FxRelease
-	turn                  int  // order of FxMatch, which is the order of starts
+	turn                  int  // order of turns, which is the order of starts
 	cancelled, pageFailed bool
+
+	adopted   bool // it came with its prompt, and has not lost it since
+	preempted bool // told so, since its last FxRelease
+}
+
+// imported is a prompt on its way: its pages, and maybe one more.
+type imported struct {
+	ask    Ask
+	prompt int
+	refs   []page.Ref
 }
 
 func newWorld(cfg Config) (*world, error) {
@@ -65,7 +78,59 @@ func (w *world) submit(ask Ask, prompt int) []Effect {
 	for _, id := range ask.Seqs {
 		w.seqs[id] = &client{id: id, ask: ask, prompt: prompt}
 	}
-	return w.step(Event{Kind: EvSubmit, Ask: ask})
+	return w.step(Event{Kind: EvSubmit, Ask: ask, Expected: len(w.imports)})
+}
+
+// expect has another node compute the prompt of ask, if it is admitted and there are pages for it.
+func (w *world) expect(ask Ask, prompt int) *request.Rejection {
+	_, rejection := w.s.Admit(ask, len(w.imports))
+	if rejection != nil {
+		return rejection
+	}
+	n := w.cfg.pages(ask.PromptLen)
+	if ask.PromptLen%w.cfg.PageSize == 0 {
+		n++ // for the answer
+	}
+	if refs := w.pool.reserve(n); refs != nil {
+		w.imports = append(w.imports, imported{ask, prompt, refs})
+	}
+	return nil
+}
+
+// adopt ends the i-th import: its pages are the new sequence's from now on.
+func (w *world) adopt(i int) []Effect {
+	m := w.imports[i]
+	w.imports = slices.Delete(w.imports, i, i+1)
+	ev := Event{Kind: EvAdopt, Ask: m.ask, Computed: m.ask.PromptLen, Refs: m.refs[:w.cfg.pages(m.ask.PromptLen)]}
+	ev.Ask.PromptLen++ // the first token has come along
+	if ev.Ask.MaxTokens--; m.ask.MaxTokens < 2 {
+		ev.Ask.MaxTokens = 0 // the rest of the context
+	}
+	if len(ev.Refs) < len(m.refs) {
+		ev.Spare = m.refs[len(ev.Refs)]
+		w.pool.at(ev.Spare).state = allotted
+	}
+	c := &client{id: m.ask.Seqs[0], ask: ev.Ask, prompt: m.prompt, maxTokens: ev.Ask.MaxTokens, adopted: true, computed: ev.Computed, table: slices.Clone(ev.Refs)}
+	if c.maxTokens == 0 {
+		c.maxTokens = w.cfg.MaxModelLen - c.ask.PromptLen
+	}
+	w.seqs[c.id] = c
+	w.ids = append(w.ids, c.id)
+	for i, ref := range ev.Refs {
+		w.pool.own(int(ref.Page), c.id)
+		if (i+1)*w.cfg.PageSize <= ev.Computed {
+			w.pool.enter(ref, c.key(i, w.cfg.PageSize))
+		}
+	}
+	return w.step(ev)
+}
+
+// giveUp ends the i-th import: it has come to nothing.
+func (w *world) giveUp(i int) {
+	for _, ref := range w.imports[i].refs {
+		w.pool.at(ref).state = limbo
+	}
+	w.imports = slices.Delete(w.imports, i, i+1)
 }
 
 func (w *world) cancel(id page.Seq) []Effect {
@@ -81,16 +146,37 @@ func (w *world) step(ev Event) []Effect {
 		c.table, c.computed = slices.Clone(ev.Refs), len(ev.Refs)*w.cfg.PageSize
 	}
 	effects := w.s.Step(ev, nil)
+	w.noteStarts()
 	clear(ev.Refs) // it keeps no slice of an event
 	clear(ev.Results)
-	for _, fx := range effects {
-		w.perform(fx)
+	for i, fx := range effects {
+		w.perform(fx, effects[i:])
 	}
 	if err := w.s.Check(); err != nil {
 		w.failf("%v", err)
 	}
 	w.checkAwake()
 	return effects
+}
+
+// noteStarts gives those a turn that needed no match.
+func (w *world) noteStarts() {
+	for q := w.s.running.head; q != nil; q = q.next {
+		w.noteTurn(q.id)
+	}
+	if q := w.s.candidate; q != nil && q.phase == matched {
+		w.noteTurn(q.id)
+	}
+}
+
+func (w *world) noteTurn(id page.Seq) {
+	if c := w.seqs[id]; !c.begun {
+		w.assert(c.adopted, "%d starts without a match", id)
+		w.checkTurn(c)
+		c.begun = true
+		w.turns++
+		c.turn = w.turns
+	}
 }
 
 // checkAwake: a scheduler with work waits for something.
@@ -102,10 +188,11 @@ func (w *world) checkAwake() {
 		return
 	}
 	awaits := w.inFlight != nil || len(w.pool.inbox) > 0 || len(w.pool.unverified) > 0 || len(w.pool.outbox) > 0
-	w.assert(awaits || w.pool.count(limbo) > 0, "work to do, nothing said and nothing to wait for: %+v", w.s.Counts())
+	w.assert(awaits || len(w.imports) > 0 || w.pool.count(limbo) > 0, "work to do, nothing said and nothing to wait for: %+v", w.s.Counts())
 }
 
-func (w *world) perform(fx Effect) {
+// perform does what fx says; rest are the effects from fx on.
+func (w *world) perform(fx Effect, rest []Effect) {
 	c := w.seqs[fx.Seq]
 	switch fx.Kind {
 	case FxAdmitted:
@@ -141,7 +228,10 @@ func (w *world) perform(fx Effect) {
 		w.assert(w.item(c.id) < 0, "%d released in flight", c.id)
 		w.assert(!c.released, "%d released again after its end", c.id)
 		c.released = c.released || c.ended
-		c.table, c.computed, c.begun = nil, 0, false
+		ends := func(next Effect) bool { return next.Kind == FxEnd && next.Seq == c.id }
+		w.assert(!c.adopted || c.ended || c.preempted || slices.ContainsFunc(rest, ends), "%d loses its prompt and nobody is told", c.id)
+		c.preempted = false
+		c.table, c.computed, c.begun, c.adopted = nil, 0, false, false
 		w.pool.send(poolMessage{release: c.id})
 	case FxToken:
 		w.assert(!c.ended, "a token for %d after its end", c.id)
@@ -153,10 +243,17 @@ func (w *world) perform(fx Effect) {
 		w.assert(!c.released || len(c.table) == 0, "%d ends with pages and out of flight", c.id)
 		w.checkEnd(c)
 	case FxPreempted:
+		c.preempted = true
+		if c.adopted && w.s.seqs[c.id].phase == waiting {
+			w.lost++
+		}
 		w.assert(w.inFlight == nil && !c.ended, "%d preempted", c.id)
 		for _, o := range w.seqs {
 			runs := w.s.seqs[o.id] != nil && w.s.seqs[o.id].phase == running
-			w.assert(!runs || o.turn < c.turn, "%d preempted, which started before %d", c.id, o.id)
+			w.assert(!c.begun || !runs || o.turn < c.turn, "%d preempted, which started before %d", c.id, o.id)
+			if o.adopted && !o.begun && !o.ended { // it waits with pages
+				w.assert(!c.begun && slices.Index(w.ids, o.id) <= slices.Index(w.ids, c.id), "%d loses its pages, and %d waits with some", c.id, o.id)
+			}
 		}
 	default:
 		w.failf("effect %d", fx.Kind)
@@ -297,6 +394,8 @@ func (w *world) finish(result func(it Item) Result) {
 			w.done(result)
 		case w.pool.count(limbo) > 0:
 			w.pool.cleaned(w.pool.count(limbo))
+		case len(w.imports) > 0:
+			w.adopt(0)
 		default:
 			w.checkQuiet()
 			return

@@ -20,6 +20,7 @@ type NodeConfig struct {
 	Limits      Limits           // for the status report alone: the scheduler's admission decides
 
 	GroupPages     int64 // pages that are offered together while the prompt is computed; 8
+	RepeatAfter    int64 // the pool is asked so often to repeat what has had no answer from its peers; 1 s
 	ReleaseTimeout int64 // an export that had no Release so long after its last offer is revoked; 30 s
 	SuspectTimeout int64 // a revoked export or a cancelled import that has not ended after so long makes the link suspected; 10 s
 	GatewayGrace   int64 // a gateway that was lost so long ago is taken to be gone; 10 s
@@ -42,6 +43,7 @@ func (c *NodeConfig) complete() error {
 	}
 	return complete([]setting{
 		{"GroupPages", &c.GroupPages, 8},
+		{"RepeatAfter", &c.RepeatAfter, second},
 		{"ReleaseTimeout", &c.ReleaseTimeout, 30 * second},
 		{"SuspectTimeout", &c.SuspectTimeout, 10 * second},
 		{"GatewayGrace", &c.GatewayGrace, 10 * second},

@@ -23,7 +23,7 @@ const (
 	// EvLinkLost: Link is over. Tell it when the pool asks for its fence.
 	EvLinkLost
 
-	// EvAdmitted answers FxAdmit and FxAsk: Seq may be served.
+	// EvAdmitted answers FxAdmit and FxAsk: Seq may be served, with an answer of MaxTokens at most (as admission made it of what was asked).
 	EvAdmitted
 	// EvRejected answers FxAdmit and FxAsk: Seq is refused, for Rejection. The scheduler knows nothing of it.
 	EvRejected
@@ -59,6 +59,7 @@ type NodeEvent struct {
 	Link        kvpool.Link
 
 	Seq       page.Seq
+	MaxTokens int
 	Rejection *request.Rejection
 	Pages     []page.Ref
 	Computed  int
@@ -91,6 +92,8 @@ const (
 	FxAdopt
 	// FxStop: cancel Seq at the scheduler, if it knows it.
 	FxStop
+	// FxFreed: pages that the pool was told of just before (EvRelease, EvReturn) have come home without the scheduler's doing: tell it (EvPagesFreed), after the pool.
+	FxFreed
 	// FxSuspect: Link is suspected to be dead. Tell the pool EvLost.
 	FxSuspect
 )

@@ -168,6 +168,8 @@ type Device interface {
 	Checksum(s *Slab, p page.Index) uint32
 	// Scrub zeroes a page's bytes and its header.
 	Scrub(s *Slab, p page.Index)
+	// ZeroTail zeroes the slots [from, PageSize) of a page, in all its layers and heads; from is 0 to PageSize. The header stays.
+	ZeroTail(s *Slab, p page.Index, from int)
 	// CopyPage copies the bytes of page src to dst; headers stay.
 	CopyPage(s *Slab, dst, src page.Index)
 }

@@ -53,6 +53,14 @@ func (d *Device) Scrub(s *gpu.Slab, p page.Index) {
 	clear(headerBytes(s, p))
 }
 
+func (d *Device) ZeroTail(s *gpu.Slab, p page.Index, from int) {
+	b := pageBytes(bytesOf(s.Data), s.Layout, p)
+	slot := s.Layout.HeadDim * s.Layout.ElemBytes()
+	for head := s.Layout.PageSize * slot; len(b) > 0; b = b[head:] { // keys or values of one head in one layer
+		clear(b[from*slot : head])
+	}
+}
+
 func (d *Device) CopyPage(s *gpu.Slab, dst, src page.Index) {
 	data := bytesOf(s.Data)
 	copy(pageBytes(data, s.Layout, dst), pageBytes(data, s.Layout, src))

@@ -66,6 +66,7 @@ type GatewayConfig struct {
 	RetryAfter   int64 // the wait before a second attempt; it doubles with each more; 20 ms
 	RetryMost    int64 // and ends here; 2 s
 	MaxTries     int64 // attempts of a request; 6
+	NodeWait     int64 // a request for which there is no node fails after so long; 10 s
 	MaxRequests  int64 // requests without an outcome, beyond which one is rejected (LimitQueue); 65536
 	MaxClosing   int64 // attempts that are over here and not yet acknowledged by their nodes; 65536
 	MaxPrefixes  int64 // pages of prompts whose place is remembered; 1 << 20
@@ -85,6 +86,7 @@ func (c *GatewayConfig) complete() error {
 		{"RetryAfter", &c.RetryAfter, second / 50},
 		{"RetryMost", &c.RetryMost, 2 * second},
 		{"MaxTries", &c.MaxTries, 6},
+		{"NodeWait", &c.NodeWait, 10 * second},
 		{"MaxRequests", &c.MaxRequests, 65536},
 		{"MaxClosing", &c.MaxClosing, 65536},
 		{"MaxPrefixes", &c.MaxPrefixes, 1 << 20},

@@ -81,14 +81,14 @@ const (
 	FxReport NodeEffectKind = iota + 1
 	// FxPool: tell the pool Pool: EvReserve, EvOffer, EvRevoke, EvExpect, EvCancel, EvRelease, EvReturn or EvTick.
 	FxPool
-	// FxAdmit, at a decode node: hold Seq, with the prompt and MaxTokens of Spec, against what the scheduler can ever serve and against its queue, in which Waiting sequences wait beside those that
-	// it knows of (sched.Admit). Nothing is kept. Answer at once with EvAdmitted or EvRejected.
+	// FxAdmit, at a decode node: hold Seq, with the prompt and MaxTokens of Spec, against what the scheduler can ever serve and against its queue, while Waiting
+	// more are expected from other nodes. Nothing is kept. Answer at once with EvAdmitted or EvRejected.
 	FxAdmit
-	// FxAsk: ask the scheduler to serve Seq, with the prompt of Spec and MaxTokens, and answer with EvAdmitted or EvRejected at once. Export: seal the prompt's last page when it is
+	// FxAsk: ask the scheduler to serve Seq, with the prompt of Spec and MaxTokens, while Waiting more are expected from other nodes, and answer with EvAdmitted or EvRejected at once. Export: stop tokens are of no meaning; seal the prompt's last page when it is
 	// computed, though it is not full, and tell EvSealed; its one token is nobody's but the seal's.
 	FxAsk
-	// FxAdopt, at a decode node: Refs hold the prompt of Spec, and the answer begins with Token. The scheduler takes Seq over with them (admitted before, by FxAdmit). If the prompt's last page has room it is
-	// Seq's to fill; otherwise Spare is a page that is allotted to the scheduler for it. The shell stamps the headers first. The token has been reported: the scheduler does not tell it again.
+	// FxAdopt, at a decode node: Refs hold the prompt of Spec, and the answer begins with Token, which has been reported, so that MaxTokens more may come. The scheduler takes Seq over with them (it was
+	// admitted before, by FxAdmit). If the prompt's last page has room it is Seq's to fill; otherwise Spare is a page that is allotted to the scheduler for it. The shell stamps the headers first.
 	FxAdopt
 	// FxStop: cancel Seq at the scheduler, if it knows it.
 	FxStop

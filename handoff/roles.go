@@ -34,12 +34,12 @@ func (n *Node) submit(g *caller, m *Message, seq page.Seq) {
 	}
 	p.seq = seq
 	n.bySeq[seq] = p
-	fx := NodeEffect{Kind: FxAsk, Attempt: p.attempt, Seq: seq, Spec: p.spec, MaxTokens: p.spec.MaxTokens}
+	fx := NodeEffect{Kind: FxAsk, Attempt: p.attempt, Seq: seq, Spec: p.spec, MaxTokens: p.spec.MaxTokens, Waiting: n.stats.Imports}
 	switch p.role {
 	case Prefill:
 		fx.MaxTokens, fx.Export = 1, true
 	case Decode:
-		fx.Kind, fx.Waiting = FxAdmit, n.stats.Imports
+		fx.Kind = FxAdmit
 	}
 	n.emit(fx)
 }
@@ -137,9 +137,9 @@ func (n *Node) sealed(ev *NodeEvent) {
 	}
 }
 
-// preempted: pages that were offered are not this sequence's any more, and its new ones cannot take their place in the attempt. What it has offered may be what others wait for.
+// preempted: a sequence loses its pages, and its new ones cannot take their place in the attempt, which the pool revokes. What it has offered may be what others wait for.
 func (n *Node) preempted(seq page.Seq) {
-	if p := n.bySeq[seq]; p != nil && p.role == Prefill && p.given > 0 {
+	if p := n.bySeq[seq]; p != nil && p.role == Prefill {
 		n.fail(p, end{reason: ReasonPreempted})
 	}
 }
@@ -225,7 +225,7 @@ func (n *Node) started(p *part, fx *kvpool.Effect) {
 		return
 	}
 	p.scheduled = true
-	n.emit(NodeEffect{Kind: FxAdopt, Attempt: p.attempt, Seq: p.seq, Spec: p.spec, MaxTokens: p.most, Refs: fx.Refs, Spare: fx.Spare, Token: fx.First})
+	n.emit(NodeEffect{Kind: FxAdopt, Attempt: p.attempt, Seq: p.seq, Spec: p.spec, MaxTokens: p.most - 1, Refs: fx.Refs, Spare: fx.Spare, Token: fx.First})
 }
 
 // letGo gives back the pages of a prompt that nobody runs.

@@ -44,7 +44,7 @@ func (l *Ledger) checkEdges() error {
 	n := 0
 	for i := range l.pages {
 		s := &l.pages[i]
-		var seen [Read + 1]int32
+		var seen [ownerKinds]int32
 		before := none
 		for e := s.edges; e != none; before, e = e, l.own.edges[e].pageNext {
 			x := l.own.edges[e]
@@ -55,7 +55,7 @@ func (l *Ledger) checkEdges() error {
 			n++
 			seen[l.own.recs[x.owner].name.Kind]++
 		}
-		if s.readers != seen[Sequence]+seen[Export]+seen[Import] || s.pins != seen[Verify]+seen[Read] {
+		if s.readers != seen[Sequence]+seen[Export]+seen[Import] || s.pins != seen[Verify]+seen[Read]+seen[Copy]+seen[Restore] {
 			return broken("I1", "page %d counts %d readers and %d pins, has owners %v by kind", i, s.readers, s.pins, seen)
 		}
 	}

@@ -32,8 +32,8 @@ func (l *Ledger) checkLinks() error {
 func (l *Ledger) checkForeign() error {
 	for i := range l.pages {
 		s := &l.pages[i]
-		var n [Read + 1]int
-		var place [Read + 1]int32
+		var n [ownerKinds]int
+		var place [ownerKinds]int32
 		for e := s.edges; e != none; e = l.own.edges[e].pageNext {
 			name := l.own.recs[l.own.edges[e].owner].name
 			n[name.Kind]++
@@ -60,6 +60,12 @@ func (l *Ledger) checkForeign() error {
 			return broken("I8", "page %d is exported and %v", i, s.state)
 		case s.state == Filling && n[Sequence] != 1:
 			return broken("I2", "page %d is Filling and written by no sequence: %s", i, l.owners(s))
+		case n[Copy] > 0 && s.state != Resident && s.state != Quarantined:
+			return broken("I2", "page %d is being copied and %v", i, s.state)
+		case (s.state == Restoring) != (n[Restore] == 1) || n[Restore] > 1:
+			return broken("I3", "page %d is %v and written by %d restores", i, s.state, n[Restore])
+		case s.state == Restoring && (s.pins != 1 || s.readers != int32(n[Sequence]) || n[Sequence] > 1 || l.own.recs[l.own.edges[s.edges].owner].name.Kind != Restore):
+			return broken("I2", "page %d is being restored and has other owners: %s", i, l.owners(s))
 		}
 	}
 	return nil

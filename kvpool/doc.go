@@ -27,7 +27,8 @@
 //	 |                                                      |
 //	 +-------------last owner gone, and EvScrubbed----------+
 //
-//	Coming with the hand-off between nodes:  Free -> Importing -> Resident | Filling | Quarantined
+//	By the hand-off between nodes:  Free --first Offer--> Importing --FxStart--> Resident | Filling, or --the attempt ends--> Free | Quarantined
+//	By a copy that is kept:         Free --EvRestore--> Restoring --EvRestored--> Resident | Quarantined
 //
 // Free: nobody's. Its bytes are of no meaning.
 //
@@ -36,10 +37,13 @@
 // Filling: one sequence writes it, and nobody else owns it. The scheduler says in one EvSpend a step which pages that step begins.
 //
 // Resident: sealed, never written again, owned by its readers. Each reader has a name ([Owner]): the sequences that have it in their
-// tables; a check of bytes that is running; the prefix index; exports, each for one attempt of another node. The writer becomes the first reader. A page without a reader
-// goes to Free.
+// tables; a check of bytes, or a copy to outside the pool, that is running; the prefix index; exports, each for one attempt of another node. The writer becomes the first reader. A
+// page without a reader goes to Free.
 //
 // Importing: an import's, which holds it for one place of its prompt. This node's own read writes it, and owns it too, by the number of its job, until it is known to be over.
+//
+// Restoring: a copy job's, which writes it from a copy that was kept outside the pool, and owns it until it is known to be over. The sequence that asked for it holds it meanwhile, to
+// read it afterwards.
 //
 // Quarantined: it did not hold what it must, or it waits for its bytes to be zeroed. Nobody can gain it. Who owned it keeps it until he lets go: the step that
 // reads it may be running. When the last has let go FxScrub is sent, and EvScrubbed takes it to Free. Under [Config.Scrub] every page that was written goes this
@@ -74,6 +78,25 @@
 //
 // What was computed from bad bytes has a checksum that fits, so no later check would find it. Therefore a sequence that has read a bad page enters nothing into
 // the index any more, and when a sealed page turns out bad, every page of its domain that was sealed since the bad one was last found good leaves the index.
+//
+// # Copies outside the pool
+//
+// Cached pages may be copied to the host's memory or to a disk, where they outlive their eviction, and be brought back. Who keeps the copies, where, and which, is no matter of the
+// ledger's; that they are copies of what they should be is. A copy job is an owner like any other. (Preempted pages were freed while a copy still read them, and what was then written into
+// them was stored under their hashes.)
+//
+//	EvCopyOut --FxCopyOut--> the copy runs; its pages are pinned --EvCopied--> FxCopied: these may be kept
+//	EvRestore --FxRestore--> the copy runs; its pages are Restoring --EvRestored--> good: Resident, the sequence's (FxRestored); else Quarantined
+//
+//   - Only what the prefix index has is copied, and kept only if the index still has it when the copy is over: no tier keeps what the index would not. Where a page repeats an
+//     indexed one, that one is copied.
+//   - The end of a copy is that nothing reads, or writes, for it any more; an error, a timeout or a cancel is not that. Until then its pages are neither freed nor given to anybody, whatever
+//     becomes of the sequence: a release leaves them to the job.
+//   - A page that is brought back is verified against what its sequence asked for: domain, chain hash and checksum, and the life of the page that was to be written. (A foreign
+//     conversation was restored; a tenant was a tenant in one tier and not in the next.) A page good so enters the index, though its sequence has ended or the page before it was bad; the
+//     sequence gets the pages before the first bad one. Every other page is Quarantined, and scrubbed.
+//   - When a sealed page turns out bad, copies of its domain may have been computed from it, with checksums that fit. FxDistrust says so, if there are copies; a restore in flight is
+//     not taken, and neither is one whose asker has not heard of it yet.
 //
 // # The hand-off
 //
@@ -156,11 +179,13 @@
 // alive, and nothing complete has not started; of I11 that no page is lost to all lists.
 //
 // What takes more than one node, or the bytes, is shown by the package's tests, which play several nodes and the network between them and know what every page really holds: I4 and I8 when each half of a
-// read is sampled and lands, I5 and I9 at each start, I7 at each Release and each read, I11 when the faults have ended. I3 holds as far as EvSpend, EvSeal and FxRead name one writer. I12 is the scheduler's,
+// read is sampled and lands, I5 and I9 at each start, I7 at each Release and each read, I11 when the faults have ended. I3 holds as far as EvSpend, EvSeal, FxRead and FxRestore name one
+// writer, and Check shows that a page being restored has that job for its one writer. I12 is the scheduler's,
 // who is told exactly one end of each attempt.
 //
-// What the world must keep: hellos of one peer in their order; EvFenced only when serving that peer has ended and none of this node's reads from it can land; EvRead only when nothing more will land; page headers of
-// imported pages stamped by the shell at FxStart, before the sequence runs; the connection closed as part of a fence, so that the other side hears of it; a new life with fresh memory;
+// What the world must keep: hellos of one peer in their order; EvFenced only when serving that peer has ended and none of this node's reads from it can land; EvRead and EvRestored only when nothing more will land, EvCopied
+// only when nothing is read any more; page headers of imported pages stamped by the shell at FxStart, before the sequence runs, and those of restored pages before EvRestored; copies dropped when FxCopied
+// does not name them or FxDistrust names their domain; the connection closed as part of a fence, so that the other side hears of it; a new life with fresh memory;
 // two lives of one node never at the same time (a hello of a new life is taken as proof that the old one reads no more, so whoever starts a process at an old address must know that the
 // old process is gone, or have fenced it); the gateway told of every FxRefused, FxImportEnded and FxExported that is not Done, so that it cancels at the other side; a Submit and a Cancel acted on over the link
 // that they name, never over whatever link is up when they come; and some deadline at which a node that hears no more of an attempt revokes (P) or cancels (D) it, since the gateway may be gone.

@@ -61,6 +61,21 @@ const (
 	// EvRead, at D: the read of job Job is over: its bytes have landed and hash to Checksum, or (Failed) not all have landed and no more ever will. A timeout or
 	// an error is not enough to say so.
 	EvRead
+
+	// Copies of cached pages that lie outside the pool, in the host's memory or on a disk, follow. Who keeps them is no matter of the ledger's; it sees to it that
+	// nothing is copied from pages that have become another's, and nothing restored that is not what it should be.
+
+	// EvCopyOut: Refs, full and Resident, are to be copied out of the pool. Answered by FxCopyOut at once, for those that can be; by nothing if none can.
+	EvCopyOut
+	// EvCopied: the copy of job Job is over: nothing reads its pages for it any more. Failed: not all has been copied. Answered by FxCopied.
+	EvCopied
+	// EvRestore: Seq, which may have matched pages, wants the next pages of its table from copies that are kept: Checks say what each must hold (without Ref), all of them full
+	// pages. N is that of the last FxDistrust which the asker has heard (0: of none). Answered by FxRestore, or by FxRestored with no page (no room, or another N); a
+	// sequence that waits for a match or a restore, or must end, is stale.
+	EvRestore
+	// EvRestored: the copy of job Job into pages is over: no more will land. Checks say, for its pages in their order, what lies there now: Domain and Chain as in the header
+	// that is kept with the copy, Checksum as the bytes hash to. Failed: it is not known. A timeout or an error alone is not an end.
+	EvRestored
 )
 
 // Seal tells that a page is filled and will not be written again.
@@ -86,6 +101,7 @@ type Event struct {
 	Spends []page.Spend
 	Seals  []Seal
 	Bad    []int
+	Checks []Check
 
 	Link     Link
 	Attempt  Attempt
@@ -132,6 +148,18 @@ const (
 	FxStart
 	// FxImportEnded, at D: Attempt has ended before Seq could start. Status says why: Refused with Have and Max, Mismatch with Page, Cancelled, Lost.
 	FxImportEnded
+
+	// FxCopyOut: copy the pages of Checks, with what these say, to where copies are kept; tell EvCopied for Job. The pages stay as they are until then, and nothing may be
+	// restored from the copies before FxCopied. To be cancelled, the copy is stopped and EvCopied (Failed) told.
+	FxCopyOut
+	// FxCopied: the copies of Job that may be kept are those of Checks, maybe none; all others are to be dropped.
+	FxCopied
+	// FxRestore: copy what the Checks name into their pages (Ref); stamp their headers; tell EvRestored for Job.
+	FxRestore
+	// FxRestored: Seq reads Refs behind the pages that it had, all verified; maybe none. A copy behind these that did not fail is not what it should be, and is to be dropped.
+	FxRestored
+	// FxDistrust: copies that were kept of pages of Domain, in this life, may have been computed from bad bytes, and are to be dropped. It is the Nth.
+	FxDistrust
 )
 
 // Effect is what Ledger.Step gives back, to be performed in order.
@@ -142,6 +170,7 @@ type Effect struct {
 	N      int
 	Seq    page.Seq
 	Job    uint64
+	Domain page.Domain
 	Ref    page.Ref
 	Refs   []page.Ref
 	Checks []Check

@@ -297,7 +297,7 @@ func (l *Ledger) suspect(i int32, place int) {
 		return
 	}
 	l.leaveIndex(p)
-	l.pin(l.newJob(), p)
+	l.pin(l.newJob(Verify), p)
 	l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
 }
 

@@ -44,6 +44,8 @@ type Ledger struct {
 	scrubbing int    // Quarantined pages without an owner: FxScrub was sent, EvScrubbed is awaited
 	jobs      uint64 // the last job's number
 	now       uint64 // Steps so far; the only clock
+	copies    bool   // pages have been copied out
+	alarms    int    // FxDistrust sent
 
 	handoff
 
@@ -134,6 +136,14 @@ func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 		l.expect(&ev)
 	case EvRead:
 		l.read(ev.Job, ev.Failed, ev.Checksum)
+	case EvCopyOut:
+		l.copyOut(ev.Refs)
+	case EvCopied:
+		l.copied(ev.Job, ev.Failed)
+	case EvRestore:
+		l.restore(ev.Seq, ev.Checks, ev.N)
+	case EvRestored:
+		l.restored(ev.Job, ev.Checks, ev.Failed)
 	default:
 		l.stale(0, Malformed)
 	}

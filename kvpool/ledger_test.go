@@ -36,6 +36,16 @@ func TestCheckSees(t *testing.T) {
 		{"a page read by nobody", "I11", func(l *Ledger) { l.leaveIndex(2) }},
 		{"an idle page that cannot be evicted", "I11", func(l *Ledger) { l.idle.remove(l.pages, 2) }},
 		{"a scrub that nobody asked for", "I11", func(l *Ledger) { l.scrubbing++ }},
+		{"a page copied and written", "I2", func(l *Ledger) { l.own.link(l.own.enrol(copyJob(9)), 1, &l.pages[1]) }},
+		{"a page copied and free", "I1", func(l *Ledger) { l.own.link(l.own.enrol(copyJob(9)), 3, &l.pages[3]) }},
+		{"a page restored by nobody", "I3", func(l *Ledger) { l.leaveIndex(0); l.move(&l.pages[0], Restoring) }},
+		{"a page restored and readable", "I3", func(l *Ledger) { l.own.link(l.own.enrol(restoreJob(9)), 0, &l.pages[0]) }},
+		{"a page restored and checked", "I2", func(l *Ledger) {
+			l.leaveIndex(0)
+			l.move(&l.pages[0], Restoring)
+			l.own.link(l.own.enrol(restoreJob(9)), 0, &l.pages[0])
+			l.own.link(l.own.enrol(verify(9)), 0, &l.pages[0])
+		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			l := settled(t)

@@ -1,6 +1,7 @@
 package kvpool
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,20 +13,27 @@ import (
 
 // TestLedgerAgainstTwin lets rapid play scheduler and runner: mostly as they should, now and then with events that are old, or of another life.
 func TestLedgerAgainstTwin(t *testing.T) {
+	var total Stats
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{p: newPair(t, Config{
 			Node: 3, Incarnation: 9,
 			Pages:       rapid.IntRange(1, 9).Draw(rt, "pages"),
 			PrefixCache: rapid.IntRange(0, 9).Draw(rt, "cache") > 0,
 			Scrub:       rapid.Bool().Draw(rt, "scrub"),
-		}), paths: map[page.Seq][]byte{}, sealed: map[page.Seq]int{}}
+		}), paths: map[page.Seq][]byte{}, sealed: map[page.Seq]int{}, kept: map[copyKey]Check{}}
 		m.p.t = rt
 		actions := rapid.StateMachineActions(m)
 		for range 4 { // rapid's own length is short for a pool to fill
 			rt.Repeat(actions)
 		}
 		m.p.drain()
+		s := m.p.ledger.Stats()
+		total.CopiedOut, total.Restored, total.RestoresRejected = total.CopiedOut+s.CopiedOut, total.Restored+s.Restored, total.RestoresRejected+s.RestoresRejected
 	})
+	t.Logf("%d pages copied out, %d restored, %d rejected", total.CopiedOut, total.Restored, total.RestoresRejected)
+	if total.CopiedOut == 0 || total.Restored == 0 || total.RestoresRejected == 0 {
+		t.Error("something never happened")
+	}
 }
 
 // machine is the world round a ledger. A sequence computes a path, one token a page, from an alphabet of two: so prefixes are often shared.
@@ -34,6 +42,9 @@ type machine struct {
 	paths  map[page.Seq][]byte
 	sealed map[page.Seq]int // pages of the path that are matched or sealed
 	past   []Event
+
+	kept   map[copyKey]Check // copies outside the pool
+	alarms int               // FxDistrust heard
 }
 
 const maxDepth = 5
@@ -70,8 +81,18 @@ func (m *machine) do(ev Event) []Effect {
 	m.past = append(m.past, clone(ev))
 	fx := m.p.step(ev)
 	for _, x := range fx {
-		if x.Kind == FxMatched {
+		switch x.Kind {
+		case FxMatched:
 			m.sealed[x.Seq] = x.N
+		case FxRestored:
+			m.sealed[x.Seq] += x.N
+		case FxCopied:
+			for _, c := range x.Checks {
+				m.kept[copyKey{c.Domain, c.Chain}] = c
+			}
+		case FxDistrust:
+			m.alarms = x.N
+			maps.DeleteFunc(m.kept, func(_ copyKey, c Check) bool { return c.Domain == x.Domain })
 		}
 	}
 	return fx
@@ -286,8 +307,12 @@ func (d *decoder) small(n int) int {
 }
 
 func (d *decoder) event(p *pair) Event {
+	kind := EventKind(d.small(int(eventKinds) + 6))
+	if kind > eventKinds {
+		kind += EvCopyOut - eventKinds - 1
+	}
 	ev := Event{
-		Kind: EventKind(d.small(int(eventKinds) + 1)), N: d.small(9) - 1, Seq: page.Seq(d.small(5)), Domain: page.Domain(d.small(2)), Ref: d.ref(p),
+		Kind: kind, N: d.small(9) - 1, Seq: page.Seq(d.small(5)), Domain: page.Domain(d.small(2)), Ref: d.ref(p),
 		Job: p.ledger.jobs - uint64(d.small(3)),
 	}
 	if ev.N == 7 {
@@ -303,6 +328,9 @@ func (d *decoder) event(p *pair) Event {
 	}
 	if d.small(3) == 0 {
 		ev.Bad = append(ev.Bad, d.small(5)-1, d.small(5)-1)
+	}
+	if kind >= EvCopyOut && kind <= EvRestored {
+		d.copies(p, &ev)
 	}
 	return ev
 }

@@ -20,6 +20,12 @@ const (
 	Import
 	// Read is one read from a peer that may still land. Its number is that of the job.
 	Read
+	// Copy is a job that copies pages out of the pool. It pins them as a check does.
+	Copy
+	// Restore is a job that copies into pages, their one writer.
+	Restore
+
+	ownerKinds = iota + 1
 )
 
 // Owner names who holds a page.
@@ -40,6 +46,10 @@ func (o Owner) String() string {
 		return fmt.Sprintf("import %d", o.Number)
 	case Read:
 		return fmt.Sprintf("read %d", o.Number)
+	case Copy:
+		return fmt.Sprintf("copy %d", o.Number)
+	case Restore:
+		return fmt.Sprintf("restore %d", o.Number)
 	}
 	return fmt.Sprintf("owner %d/%d", o.Kind, o.Number)
 }
@@ -58,10 +68,10 @@ type owners struct {
 type ownerRec struct {
 	name       Owner // Kind 0: a spare record
 	head, tail int32 // edges, in the order in which the pages were gained
-	// partner joins a sequence and the check of what it has matched, while both last.
+	// partner joins a sequence and the check of what it has matched, or what is restored for it, while both last.
 	partner int32
 	since   uint64 // of a check: the Step that asked for it
-	failed  bool   // of a sequence: it has read a bad page
+	failed  bool   // of a sequence: it has read a bad page; of a restore: its copies are not trusted any more
 }
 
 // edge says that owner owns page.
@@ -164,7 +174,7 @@ func (o *owners) drop(r int32) {
 	o.freeRec = r
 }
 
-// pair joins a sequence and its check; part parts them.
+// pair joins a sequence and its check or restore; part parts them.
 func (o *owners) pair(a, b int32) { o.recs[a].partner, o.recs[b].partner = b, a }
 
 func (o *owners) part(r int32) {
@@ -185,8 +195,9 @@ func (o *owners) edgeOf(r int32, s *slot) int32 {
 
 // counter is the slot's count of owners of kind k.
 func (s *slot) counter(k OwnerKind) *int32 {
-	if k == Verify || k == Read {
-		return &s.pins
+	switch k {
+	case Sequence, Export, Import:
+		return &s.readers
 	}
-	return &s.readers
+	return &s.pins
 }

@@ -20,16 +20,18 @@ type pair struct {
 	again  *Ledger // gets the same events: the same must come of it
 	twin   *twin
 
-	given   map[page.Ref]bool // every ref that was ever allotted
-	jobs    map[uint64]int    // checks to be answered, with their number of pages
-	scrubs  []page.Ref        // scrubs to be answered
-	waiting map[page.Seq]bool // sequences that matched and have had no answer
-	told    map[page.Seq]bool // sequences told to fail, until released
+	given    map[page.Ref]bool  // every ref that was ever allotted
+	jobs     map[uint64]int     // checks to be answered, with their number of pages
+	copies   map[uint64][]Check // copies that run, out of these pages or into them
+	restores map[uint64]bool    // those of them that copy in
+	scrubs   []page.Ref         // scrubs to be answered
+	waiting  map[page.Seq]bool  // sequences that matched and have had no answer
+	told     map[page.Seq]bool  // sequences told to fail, until released
 }
 
 func newPair(t *testing.T, cfg Config) *pair {
 	t.Helper()
-	p := &pair{t: t, twin: newTwin(cfg), given: map[page.Ref]bool{}, jobs: map[uint64]int{}, waiting: map[page.Seq]bool{}, told: map[page.Seq]bool{}}
+	p := &pair{t: t, twin: newTwin(cfg), given: map[page.Ref]bool{}, jobs: map[uint64]int{}, copies: map[uint64][]Check{}, restores: map[uint64]bool{}, waiting: map[page.Seq]bool{}, told: map[page.Seq]bool{}}
 	for _, l := range []**Ledger{&p.ledger, &p.again} {
 		var err error
 		if *l, err = New(cfg); err != nil {
@@ -74,10 +76,16 @@ func (p *pair) note(ev Event, owned bool) {
 	switch ev.Kind {
 	case EvVerified:
 		delete(p.jobs, ev.Job)
+	case EvCopied, EvRestored:
+		if _, out := p.copies[ev.Job]; out && (ev.Kind == EvRestored) == p.restores[ev.Job] {
+			delete(p.copies, ev.Job)
+		}
 	case EvScrubbed:
 		p.scrubs = slices.DeleteFunc(p.scrubs, func(r page.Ref) bool { return r == ev.Ref })
 	case EvMatch:
 		p.waiting[ev.Seq] = ev.Seq != 0 && (!owned || p.waiting[ev.Seq])
+	case EvRestore:
+		p.waiting[ev.Seq] = p.waiting[ev.Seq] || ev.Seq != 0 && len(ev.Checks) > 0
 	case EvRelease:
 		delete(p.waiting, ev.Seq)
 		delete(p.told, ev.Seq)
@@ -94,6 +102,11 @@ func (p *pair) see(fx Effect) {
 				p.t.Fatalf("I6: %v was allotted twice", r)
 			}
 			p.given[r] = true
+			for job, checks := range p.copies {
+				if slices.ContainsFunc(checks, func(c Check) bool { return c.Ref.Page == r.Page }) {
+					p.t.Fatalf("F1: page %d is allotted while copy %d runs", r.Page, job)
+				}
+			}
 		}
 	case FxVerify:
 		p.jobs[fx.Job] = len(fx.Checks)
@@ -102,7 +115,9 @@ func (p *pair) see(fx Effect) {
 			p.t.Fatalf("%v is to be scrubbed twice", fx.Ref)
 		}
 		p.scrubs = append(p.scrubs, fx.Ref)
-	case FxMatched:
+	case FxCopyOut, FxRestore:
+		p.copies[fx.Job], p.restores[fx.Job] = fx.Checks, fx.Kind == FxRestore
+	case FxMatched, FxRestored:
 		if !p.waiting[fx.Seq] || p.told[fx.Seq] {
 			p.t.Fatalf("seq %d is told of a match it does not wait for", fx.Seq)
 		}
@@ -129,6 +144,11 @@ func (p *pair) drain() {
 	for job := range p.ledger.jobs {
 		if _, ok := p.jobs[job+1]; ok {
 			p.step(Event{Kind: EvVerified, Job: job + 1})
+		}
+		if _, ok := p.copies[job+1]; ok && p.restores[job+1] {
+			p.step(Event{Kind: EvRestored, Job: job + 1, Failed: true})
+		} else if ok {
+			p.step(Event{Kind: EvCopied, Job: job + 1})
 		}
 	}
 	var allotted []page.Ref
@@ -165,6 +185,7 @@ func same(a, b []Effect) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 func clone(ev Event) Event {
 	ev.Refs, ev.Hashes, ev.Spends = slices.Clone(ev.Refs), slices.Clone(ev.Hashes), slices.Clone(ev.Spends)
 	ev.Seals, ev.Bad = slices.Clone(ev.Seals), slices.Clone(ev.Bad)
+	ev.Checks = slices.Clone(ev.Checks)
 	return ev
 }
 

@@ -58,6 +58,7 @@ func (l *Ledger) fail(r int32, knows bool, i page.Index) {
 //
 // Its cost is the size of the pool; that is a rare alarm, not the steady state.
 func (l *Ledger) distrust(d page.Domain, since uint64) {
+	l.distrustCopies(d)
 	for i := l.idle.head; i != none; { // first the idle ones, which go home, in the order of their use and not of their numbers
 		next := l.pages[i].next
 		l.distrustPage(page.Index(i), d, since)

@@ -63,6 +63,10 @@ var verbs = map[string]handler{
 	"bad":      (*script).bad,
 	"scrubbed": (*script).scrubbed,
 	"patrol":   (*script).patrol,
+	"copy-out": (*script).copyOut,
+	"copied":   (*script).copied,
+	"restore":  (*script).restore,
+	"restored": (*script).restored,
 	"counts":   (*script).counts,
 	"owners":   (*script).owners,
 }
@@ -207,12 +211,7 @@ func (s *script) describe(fx Effect) string {
 	case FxMatched:
 		return fmt.Sprintf("seq %d matched %d:%s\n", fx.Seq, fx.N, short(fx.Refs))
 	case FxVerify:
-		var b strings.Builder
-		fmt.Fprintf(&b, "verify job %d:\n", fx.Job)
-		for i, c := range fx.Checks {
-			fmt.Fprintf(&b, "  [%d] %d@%d chain %.8s checksum %x\n", i, c.Ref.Page, c.Ref.Generation, c.Chain, c.Checksum)
-		}
-		return b.String()
+		return fmt.Sprintf("verify job %d:\n%s", fx.Job, checksOf(fx.Checks))
 	case FxScrub:
 		return fmt.Sprintf("scrub%s\n", short([]page.Ref{fx.Ref}))
 	case FxFailed:
@@ -220,7 +219,19 @@ func (s *script) describe(fx Effect) string {
 	case FxFreed:
 		return fmt.Sprintf("freed %d\n", fx.N)
 	}
+	if text, ok := s.describeCopy(fx); ok {
+		return text
+	}
 	return s.describeHandoff(fx)
+}
+
+// checksOf tells what pages must hold.
+func checksOf(checks []Check) string {
+	var b strings.Builder
+	for i, c := range checks {
+		fmt.Fprintf(&b, "  [%d] %d@%d chain %.8s checksum %x\n", i, c.Ref.Page, c.Ref.Generation, c.Chain, c.Checksum)
+	}
+	return b.String()
 }
 
 func short(refs []page.Ref) string {

@@ -22,6 +22,8 @@ const (
 	Quarantined
 	// Importing: an import's, written by this node's own reads from a peer.
 	Importing
+	// Restoring: a copy job's, which writes it from a copy that was kept outside the pool. A sequence may hold it, to read it afterwards.
+	Restoring
 
 	states = iota
 )
@@ -40,6 +42,8 @@ func (s State) String() string {
 		return "Quarantined"
 	case Importing:
 		return "Importing"
+	case Restoring:
+		return "Restoring"
 	}
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
@@ -71,7 +75,7 @@ type slot struct {
 
 	edges   int32 // its owners, latest first
 	readers int32 // sequences, exports and imports among them (in Filling: its writer)
-	pins    int32 // checks and reads among them
+	pins    int32 // checks, reads and copy jobs among them
 
 	prev, next int32 // neighbours in the free list (next alone) or the idle list
 	bucket     int32 // next page in its bucket of the prefix index

@@ -67,8 +67,8 @@ func (h *handoff) clone() handoff {
 // effects, but for the numbers of jobs and the order in which one event fails several sequences.
 //
 // In it: of each page, by its number, the state, generation, and as far as they count domain, chain, checksum and which indexed pages would be kept if it turned out
-// bad; the orders of the free list and of the idle list, and the patrol's place; sequences with their pages in order; checks with theirs, known by their
-// pages and not by their numbers; links, exports and imports as they began, a read in flight being known by its place; peers; tombstones (in order of
+// bad; the orders of the free list and of the idle list, and the patrol's place; sequences with their pages in order; checks and copy jobs with theirs, known by their
+// pages and not by their numbers; whether anything was copied out, and what was said against copies; links, exports and imports as they began, a read in flight being known by its place; peers; tombstones (in order of
 // age only where Config.MaxTombstones bounds them expressly) and watermarks.
 //
 // Not in it: Stats, the count of steps and of jobs, the places of records in arrays, the order of a page's owners. Pages that differ in number alone make a difference. It
@@ -85,7 +85,8 @@ func (l *Ledger) AppendState(dst []byte) []byte {
 	for i := l.idle.head; i != none; i = l.pages[i].next {
 		e.num(int(i))
 	}
-	e.num(-1, int(l.idle.patrol))
+	e.num(-1, int(l.idle.patrol), l.alarms)
+	e.flag(l.copies)
 	e.set(len(l.own.recs), e.owner)
 	for i := range l.linkOrder.all() {
 		e.link(i)
@@ -184,6 +185,9 @@ func (e *encoder) page(i page.Index) {
 		if s.pins > 0 || e.l.accepted(s) {
 			e.u64(uint64(s.checksum))
 		}
+	case Restoring:
+		e.u64(uint64(s.domain), uint64(s.checksum))
+		e.b = append(e.b, s.chain[:]...)
 	}
 }
 
@@ -206,12 +210,14 @@ func (e *encoder) owner(i int) {
 		e.flag(rec.failed)
 	case Verify:
 		e.u64(2)
-		if rec.partner != none {
-			e.u64(e.l.own.recs[rec.partner].name.Number)
-		} else {
-			e.u64(0)
-		}
+		e.partner(rec)
 		e.older(rec.since, func(*slot) bool { return true })
+	case Copy:
+		e.u64(3)
+	case Restore:
+		e.u64(4)
+		e.partner(rec)
+		e.flag(rec.failed)
 	default:
 		return
 	}
@@ -219,6 +225,15 @@ func (e *encoder) owner(i int) {
 		e.num(int(e.l.own.edges[x].page))
 	}
 	e.num(-1)
+}
+
+// partner appends the sequence that waits for a job, or 0.
+func (e *encoder) partner(rec *ownerRec) {
+	if rec.partner != none {
+		e.u64(e.l.own.recs[rec.partner].name.Number)
+	} else {
+		e.u64(0)
+	}
 }
 
 func (e *encoder) link(i int32) {

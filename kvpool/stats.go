@@ -12,7 +12,7 @@ const (
 	WrongGeneration                    // the ref is of another life of the page
 	WrongState                         // the page is not in a state in which this can happen
 	WrongOwner                         // the sequence does not own the page; EvMatch: it owns pages already
-	NoSuchJob                          // no check of that number runs
+	NoSuchJob                          // no job of that kind and number runs
 	Malformed                          // no such kind of event, sequence 0, or an index outside the checks; nonsense in a message or an attempt's name
 	WrongLink                          // the link is not up, or not the attempt's
 	NoSuchAttempt                      // nothing is known of the attempt, or it is closed
@@ -34,13 +34,14 @@ const (
 	// eventKinds is one more than the last kind of event that one node alone knows.
 	eventKinds = EvPatrol + 1
 	// allKinds is one more than the last kind of event.
-	allKinds = EvRead + 1
+	allKinds = EvRestored + 1
 )
 
 func (k EventKind) String() string {
 	names := [allKinds]string{
 		"unknown", "allot", "return", "spend", "seal", "match", "verified", "release", "bad page", "scrubbed", "patrol",
 		"connected", "lost", "fenced", "message", "cancel", "tick", "reserve", "offer", "revoke", "expect", "read",
+		"copy out", "copied", "restore", "restored",
 	}
 	if k < allKinds {
 		return names[k]
@@ -48,7 +49,7 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
 
-// Counts says how many pages there are in each state. Free, Allotted, Filling, Resident, Quarantined and Importing sum to the pool (I10).
+// Counts says how many pages there are in each state. Free, Allotted, Filling, Resident, Quarantined, Importing and Restoring sum to the pool (I10).
 type Counts struct {
 	Free        int
 	Allotted    int
@@ -58,6 +59,7 @@ type Counts struct {
 	Read        int // of these: read by sequences or exports (or, just taken out of the prefix index, by a check that still runs)
 	Quarantined int
 	Importing   int
+	Restoring   int
 
 	Indexed int // pages in the prefix index: all that are Idle, and some that are Read
 
@@ -78,6 +80,7 @@ func (l *Ledger) Counts() Counts {
 		Read:        l.count[Resident] - l.idle.size,
 		Quarantined: l.count[Quarantined],
 		Importing:   l.count[Importing],
+		Restoring:   l.count[Restoring],
 		Indexed:     l.index.size,
 		Exports:     len(l.exportOf),
 		Promised:    l.promised,
@@ -103,6 +106,10 @@ type Stats struct {
 	Distrusted  uint64 // pages that left the prefix index because they may have been computed from a bad one
 	Failed      uint64 // sequences told to end because of a bad page
 	Scrubbed    uint64 // pages that came home scrubbed
+
+	CopiedOut        uint64 // pages copied out whose copies may be kept
+	Restored         uint64 // pages copied in, verified
+	RestoresRejected uint64 // pages into which a copy failed, or was not what it should be
 
 	Exported      [Lost + 1]uint64 // attempts ended at this prefill node, by Status
 	ImportsEnded  [Lost + 1]uint64 // attempts ended at this decode node, by Status; Done: started

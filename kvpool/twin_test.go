@@ -17,6 +17,9 @@ type twin struct {
 	owned map[page.Seq][]page.Index // in the order in which they were gained
 	fail  map[page.Seq]bool
 
+	copies bool // something was copied out
+	alarms int  // that was said against copies
+
 	number    uint64 // of the last job
 	cursor    int    // the patrol's next page, or -1
 	now       uint64
@@ -31,15 +34,18 @@ type twinPage struct {
 	chain    page.Hash
 	checksum uint32
 	indexed  bool
+	full     bool
 	owners   []Owner // latest first
 	sealed   uint64
 	proved   uint64
 }
 
 type twinJob struct {
-	pages []page.Index
-	seq   page.Seq // 0: nobody waits for the verdict
-	since uint64
+	kind       OwnerKind
+	pages      []page.Index
+	seq        page.Seq // 0: nobody waits for the verdict
+	since      uint64
+	distrusted bool
 }
 
 func newTwin(cfg Config) *twin {
@@ -103,6 +109,14 @@ func (w *twin) step(ev Event) []Effect {
 		w.emit(Effect{Kind: FxFreed, N: 1})
 	case EvPatrol:
 		w.patrol(ev.N)
+	case EvCopyOut:
+		w.copyOut(ev)
+	case EvCopied:
+		w.copied(ev)
+	case EvRestore:
+		w.restore(ev)
+	case EvRestored:
+		w.restored(ev)
 	default:
 		w.staleRefs++
 	}
@@ -160,7 +174,7 @@ func (w *twin) seal(x Seal) {
 		return
 	}
 	p.state, p.domain, p.chain, p.checksum = Resident, x.Domain, x.Chain, x.Checksum
-	p.sealed, p.proved = w.now, w.now
+	p.sealed, p.proved, p.full = w.now, w.now, x.Full
 	p.indexed = x.Full && w.cfg.PrefixCache && !w.fail[x.Seq] && w.find(x.Domain, x.Chain) < 0
 }
 
@@ -194,23 +208,20 @@ func (w *twin) match(ev Event) {
 
 func (w *twin) check(run []page.Index, seq page.Seq) {
 	w.number++
-	w.jobs[w.number] = &twinJob{pages: run, seq: seq, since: w.now}
+	w.jobs[w.number] = &twinJob{kind: Verify, pages: run, seq: seq, since: w.now}
 	var checks []Check
 	for _, i := range run {
-		p := w.pages[i]
 		w.gain(verify(w.number), i)
-		checks = append(checks, Check{Ref: w.ref(i), Domain: p.domain, Chain: p.chain, Checksum: p.checksum})
+		checks = append(checks, w.checkOf(i))
 	}
 	w.emit(Effect{Kind: FxVerify, Job: w.number, Checks: checks})
 }
 
 func (w *twin) verified(ev Event) {
-	job := w.jobs[ev.Job]
+	job := w.endJob(Verify, ev.Job)
 	if job == nil {
-		w.staleRefs++
 		return
 	}
-	delete(w.jobs, ev.Job)
 	good := 0
 	for good < len(job.pages) && w.pages[job.pages[good]].indexed && !slices.Contains(ev.Bad, good) {
 		good++
@@ -232,16 +243,7 @@ func (w *twin) verified(ev Event) {
 			p.proved = max(p.proved, job.since)
 		}
 	}
-	freed := 0
-	for _, i := range backward(job.pages) {
-		w.lose(verify(ev.Job), i)
-		if p := w.pages[i]; p.state == Free || slices.Contains(w.idle, i) && len(p.owners) == 0 {
-			freed++
-		}
-	}
-	if freed > 0 {
-		w.emit(Effect{Kind: FxFreed, N: freed})
-	}
+	w.unpin(job, ev.Job)
 	if job.seq != 0 {
 		var refs []page.Ref
 		for _, i := range job.pages[:good] {
@@ -287,11 +289,16 @@ func (w *twin) quarantine(i page.Index, reporter page.Seq) {
 	if was != Resident {
 		return
 	}
-	for j, q := range w.pages {
-		if q.indexed && q.domain == p.domain && q.sealed > p.proved {
-			w.unindex(page.Index(j))
+	w.distrustCopies(p.domain)
+	order := slices.Clone(w.idle)
+	for j := range w.pages {
+		order = append(order, page.Index(j))
+	}
+	for _, j := range order {
+		if q := w.pages[j]; q.indexed && q.domain == p.domain && q.sealed > p.proved {
+			w.unindex(j)
 			if len(q.owners) == 0 {
-				w.retire(page.Index(j))
+				w.retire(j)
 			}
 		}
 	}
@@ -398,6 +405,8 @@ func (w *twin) counts() Counts {
 			c.Filling++
 		case Quarantined:
 			c.Quarantined++
+		case Restoring:
+			c.Restoring++
 		case Resident:
 			c.Resident++
 			if p.indexed && !slices.ContainsFunc(p.owners, func(o Owner) bool { return o.Kind == Sequence }) {

@@ -26,7 +26,7 @@ func (l *Ledger) match(seq page.Seq, d page.Domain, hashes []page.Hash) {
 		}
 		s := &l.pages[p]
 		if job == none {
-			reader, job = l.own.enrol(sequence(seq)), l.newJob()
+			reader, job = l.own.enrol(sequence(seq)), l.newJob(Verify)
 			l.own.pair(reader, job)
 		} else if s.edges != none && l.own.edges[s.edges].owner == job {
 			break // the same hash twice: no chain has that
@@ -44,19 +44,33 @@ func (l *Ledger) match(seq page.Seq, d page.Domain, hashes []page.Hash) {
 	l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
 }
 
-// newJob returns the record of a new check.
-func (l *Ledger) newJob() int32 {
+// newJob returns the record of a new job: a check or a copy.
+func (l *Ledger) newJob(kind OwnerKind) int32 {
 	l.jobs++
-	r := l.own.enrol(verify(l.jobs))
+	r := l.own.enrol(Owner{kind, l.jobs})
 	l.own.recs[r].since = l.now
 	return r
 }
 
-// pin makes job an owner of page i and adds i to what is to be checked.
+// pin makes job an owner of page i and adds i to what the job is told of.
 func (l *Ledger) pin(job int32, i page.Index) {
+	l.own.link(job, i, &l.pages[i])
+	l.checks = append(l.checks, l.checkOf(i))
+}
+
+// checkOf says what page i must hold.
+func (l *Ledger) checkOf(i page.Index) Check {
 	s := &l.pages[i]
-	l.own.link(job, i, s)
-	l.checks = append(l.checks, Check{Ref: l.ref(i), Domain: s.domain, Chain: s.chain, Checksum: s.checksum})
+	return Check{Ref: l.ref(i), Domain: s.domain, Chain: s.chain, Checksum: s.checksum}
+}
+
+// pagesOf lists the pages of a job in the order in which it was told of them. The list is valid until the next call.
+func (l *Ledger) pagesOf(job int32) []page.Index {
+	l.run = l.run[:0]
+	for e := l.own.recs[job].head; e != none; e = l.own.edges[e].ownNext {
+		l.run = append(l.run, l.own.edges[e].page)
+	}
+	return l.run
 }
 
 // verified ends a check. A page was found good if it is not in bad and still in the index: it may have left that
@@ -67,11 +81,7 @@ func (l *Ledger) verified(number uint64, bad []int) {
 		l.stale(EvVerified, NoSuchJob)
 		return
 	}
-	run := l.run[:0] // the pages of the job, in the order of its Checks
-	for e := l.own.recs[job].head; e != none; e = l.own.edges[e].ownNext {
-		run = append(run, l.own.edges[e].page)
-	}
-	l.run = run
+	run := l.pagesOf(job)
 	l.stats.Verified += uint64(len(run))
 
 	// [0, good) found good without a gap
@@ -88,20 +98,27 @@ func (l *Ledger) verified(number uint64, bad []int) {
 		}
 		good = min(good, b)
 	}
-	reader := l.own.recs[job].partner // none if there was no sequence, or it has let go or failed meanwhile
-	seq := page.Seq(0)
-	if reader != none {
-		seq = page.Seq(l.own.recs[reader].name.Number)
-		l.own.part(reader)
-		for i := len(run) - 1; i >= good; i-- {
-			l.letGo(l.own.edgeOf(reader, &l.pages[run[i]]))
-		}
-	}
+	seq := l.partnerOf(job, run[good:])
 	l.judge(run, bad, l.own.recs[job].since)
 	l.unpin(job)
 	if seq != 0 {
 		l.matched(seq, run[:good])
 	}
+}
+
+// partnerOf ends the wait of the sequence that waits for job, which lets go of the pages that it does not get. It returns 0 if there was none, or it has let go or failed
+// meanwhile.
+func (l *Ledger) partnerOf(job int32, lost []page.Index) page.Seq {
+	reader := l.own.recs[job].partner
+	if reader == none {
+		return 0
+	}
+	seq := page.Seq(l.own.recs[reader].name.Number)
+	l.own.part(reader)
+	for i := len(lost) - 1; i >= 0; i-- {
+		l.letGo(l.own.edgeOf(reader, &l.pages[lost[i]]))
+	}
+	return seq
 }
 
 // judge quarantines the bad pages of a run that was asked for at Step since, and notes of the others that they were good then.
@@ -118,7 +135,7 @@ func (l *Ledger) judge(run []page.Index, bad []int, since uint64) {
 	}
 }
 
-// unpin ends a check's ownership, and tells how many pages may be had now that could not be had before: a scheduler that got
+// unpin ends a job's ownership, and tells how many pages may be had now that could not be had before: a scheduler that got
 // fewer than it asked for may be waiting for them, and nobody else would tell it.
 func (l *Ledger) unpin(job int32) {
 	if n := l.letGoAll(job); n > 0 {
@@ -146,7 +163,7 @@ func (l *Ledger) patrol(n int) {
 		s := &l.pages[i]
 		if s.pins == 0 {
 			if job == none {
-				job = l.newJob()
+				job = l.newJob(Verify)
 			}
 			l.pin(job, page.Index(i))
 			n--

@@ -3,6 +3,7 @@
 package transporttest
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -228,17 +229,11 @@ func differs(b []byte, i int) string {
 }
 
 // all is whether every byte of b is v.
-func all(b []byte, v byte) bool {
-	for _, c := range b {
-		if c != v {
-			return false
-		}
-	}
-	return true
-}
+func all(b []byte, v byte) bool { return bytes.Count(b, []byte{v}) == len(b) }
 
 func set(b []byte, v byte) {
-	for i := range b {
-		b[i] = v
+	b[0] = v
+	for n := 1; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
 	}
 }

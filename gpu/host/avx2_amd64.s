@@ -212,6 +212,66 @@ DATA avx2ExponentBias<>+24(SB)/4, $0x0000007f
 DATA avx2ExponentBias<>+28(SB)/4, $0x0000007f
 GLOBL avx2ExponentBias<>(SB), RODATA|NOPTR, $32
 
+DATA avx2LowNibbles<>+0(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+4(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+8(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+12(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+16(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+20(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+24(SB)/4, $0x0f0f0f0f
+DATA avx2LowNibbles<>+28(SB)/4, $0x0f0f0f0f
+GLOBL avx2LowNibbles<>(SB), RODATA|NOPTR, $32
+
+DATA avx2LowWords<>+0(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+4(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+8(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+12(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+16(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+20(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+24(SB)/4, $0x0000ffff
+DATA avx2LowWords<>+28(SB)/4, $0x0000ffff
+GLOBL avx2LowWords<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Magnitudes<>+0(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+4(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+8(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+12(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+16(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+20(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+24(SB)/4, $0x7fffffff
+DATA avx2Magnitudes<>+28(SB)/4, $0x7fffffff
+GLOBL avx2Magnitudes<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Most<>+0(SB)/4, $0x42fe0000
+DATA avx2Most<>+4(SB)/4, $0x42fe0000
+DATA avx2Most<>+8(SB)/4, $0x42fe0000
+DATA avx2Most<>+12(SB)/4, $0x42fe0000
+DATA avx2Most<>+16(SB)/4, $0x42fe0000
+DATA avx2Most<>+20(SB)/4, $0x42fe0000
+DATA avx2Most<>+24(SB)/4, $0x42fe0000
+DATA avx2Most<>+28(SB)/4, $0x42fe0000
+GLOBL avx2Most<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Least<>+0(SB)/4, $0x0d800000
+DATA avx2Least<>+4(SB)/4, $0x0d800000
+DATA avx2Least<>+8(SB)/4, $0x0d800000
+DATA avx2Least<>+12(SB)/4, $0x0d800000
+DATA avx2Least<>+16(SB)/4, $0x0d800000
+DATA avx2Least<>+20(SB)/4, $0x0d800000
+DATA avx2Least<>+24(SB)/4, $0x0d800000
+DATA avx2Least<>+28(SB)/4, $0x0d800000
+GLOBL avx2Least<>(SB), RODATA|NOPTR, $32
+
+DATA avx2PackedOrder<>+0(SB)/4, $0x00000000
+DATA avx2PackedOrder<>+4(SB)/4, $0x00000004
+DATA avx2PackedOrder<>+8(SB)/4, $0x00000001
+DATA avx2PackedOrder<>+12(SB)/4, $0x00000005
+DATA avx2PackedOrder<>+16(SB)/4, $0x00000002
+DATA avx2PackedOrder<>+20(SB)/4, $0x00000006
+DATA avx2PackedOrder<>+24(SB)/4, $0x00000003
+DATA avx2PackedOrder<>+28(SB)/4, $0x00000007
+GLOBL avx2PackedOrder<>(SB), RODATA|NOPTR, $32
+
 // func asmDotsF32_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·asmDotsF32_4x1(SB), NOSPLIT, $0-48
@@ -1605,698 +1665,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmDotsQ8_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·asmDotsQ8_0_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   rowBytes+24(FP), DI
-	SHLQ   $0x02, DI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x05, R8
-	JZ     tail
-
-loop:
-	VMOVUPS      (SI)(R9*1), Y4
-	VMOVUPS      32(SI)(R9*1), Y5
-	VMOVUPS      64(SI)(R9*1), Y6
-	VMOVUPS      96(SI)(R9*1), Y7
-	PREFETCHT0   (CX)(DI*1)
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y0
-	VPMOVSXBD    10(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y0
-	VPMOVSXBD    18(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y0
-	VPMOVSXBD    26(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y0
-	PREFETCHT0   (DX)(DI*1)
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y1
-	VPMOVSXBD    10(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y1
-	VPMOVSXBD    18(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y1
-	VPMOVSXBD    26(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y1
-	PREFETCHT0   (BX)(DI*1)
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y2
-	VPMOVSXBD    10(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y5, Y9, Y2
-	VPMOVSXBD    18(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y2
-	VPMOVSXBD    26(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y2
-	PREFETCHT0   (AX)(DI*1)
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y4, Y9, Y3
-	VPMOVSXBD    10(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y5, Y4, Y3
-	VPMOVSXBD    18(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y6, Y4, Y3
-	VPMOVSXBD    26(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y7, Y4, Y3
-	ADDQ         $0x22, CX
-	ADDQ         $0x22, DX
-	ADDQ         $0x22, BX
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, R9
-	DECQ         R8
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x05, DX
-	JZ     tail
-
-loop:
-	VMOVUPS      (CX)(BX*1), Y1
-	VMOVUPS      32(CX)(BX*1), Y2
-	VMOVUPS      64(CX)(BX*1), Y3
-	VMOVUPS      96(CX)(BX*1), Y4
-	VPBROADCASTW (AX), X5
-	VCVTPH2PS    X5, Y5
-	VPMOVSXBD    2(AX), Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  Y1, Y6, Y0
-	VPMOVSXBD    10(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y2, Y1, Y0
-	VPMOVSXBD    18(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y3, Y1, Y0
-	VPMOVSXBD    26(AX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y4, Y1, Y0
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, BX
-	DECQ         DX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·asmDotsQ8_0_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   rowBytes+24(FP), R8
-	SHLQ   $0x02, R8
-	MOVQ   n+40(FP), R9
-	XORQ   R10, R10
-	SHRQ   $0x05, R9
-	JZ     tail
-
-loop:
-	PREFETCHT0   (CX)(R8*1)
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R10*1), Y9, Y0
-	VFMADD231PS  (SI)(R10*1), Y9, Y1
-	VPMOVSXBD    10(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R10*1), Y9, Y0
-	VFMADD231PS  32(SI)(R10*1), Y9, Y1
-	VPMOVSXBD    18(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y0
-	VFMADD231PS  64(SI)(R10*1), Y9, Y1
-	VPMOVSXBD    26(CX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y0
-	VFMADD231PS  96(SI)(R10*1), Y9, Y1
-	PREFETCHT0   (DX)(R8*1)
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R10*1), Y9, Y2
-	VFMADD231PS  (SI)(R10*1), Y9, Y3
-	VPMOVSXBD    10(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R10*1), Y9, Y2
-	VFMADD231PS  32(SI)(R10*1), Y9, Y3
-	VPMOVSXBD    18(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y2
-	VFMADD231PS  64(SI)(R10*1), Y9, Y3
-	VPMOVSXBD    26(DX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y2
-	VFMADD231PS  96(SI)(R10*1), Y9, Y3
-	PREFETCHT0   (BX)(R8*1)
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R10*1), Y9, Y4
-	VFMADD231PS  (SI)(R10*1), Y9, Y5
-	VPMOVSXBD    10(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R10*1), Y9, Y4
-	VFMADD231PS  32(SI)(R10*1), Y9, Y5
-	VPMOVSXBD    18(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y4
-	VFMADD231PS  64(SI)(R10*1), Y9, Y5
-	VPMOVSXBD    26(BX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y4
-	VFMADD231PS  96(SI)(R10*1), Y9, Y5
-	PREFETCHT0   (AX)(R8*1)
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VPMOVSXBD    2(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (DI)(R10*1), Y9, Y6
-	VFMADD231PS  (SI)(R10*1), Y9, Y7
-	VPMOVSXBD    10(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  32(DI)(R10*1), Y9, Y6
-	VFMADD231PS  32(SI)(R10*1), Y9, Y7
-	VPMOVSXBD    18(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y6
-	VFMADD231PS  64(SI)(R10*1), Y9, Y7
-	VPMOVSXBD    26(AX), Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y6
-	VFMADD231PS  96(SI)(R10*1), Y9, Y7
-	ADDQ         $0x22, CX
-	ADDQ         $0x22, DX
-	ADDQ         $0x22, BX
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, R10
-	DECQ         R9
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_1x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), DX
-	LEAQ   (DX)(CX*4), CX
-	MOVQ   n+40(FP), BX
-	XORQ   SI, SI
-	SHRQ   $0x05, BX
-	JZ     tail
-
-loop:
-	VPBROADCASTW (AX), X2
-	VCVTPH2PS    X2, Y2
-	VPMOVSXBD    2(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  (DX)(SI*1), Y3, Y0
-	VFMADD231PS  (CX)(SI*1), Y3, Y1
-	VPMOVSXBD    10(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  32(DX)(SI*1), Y3, Y0
-	VFMADD231PS  32(CX)(SI*1), Y3, Y1
-	VPMOVSXBD    18(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  64(DX)(SI*1), Y3, Y0
-	VFMADD231PS  64(CX)(SI*1), Y3, Y1
-	VPMOVSXBD    26(AX), Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  96(DX)(SI*1), Y3, Y0
-	VFMADD231PS  96(CX)(SI*1), Y3, Y1
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, SI
-	DECQ         BX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X2
-	VADDPS       X2, X0, X2
-	VMOVHLPS     X2, X2, X0
-	VADDPS       X0, X2, X2
-	VMOVSHDUP    X2, X0
-	VADDSS       X0, X2, X2
-	VMOVSS       X2, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_4x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·asmDotsQ8_0_4x3(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), R8
-	LEAQ   (R8)(SI*4), SI
-	MOVQ   rowBytes+24(FP), R9
-	SHLQ   $0x02, R9
-	MOVQ   n+40(FP), R10
-	XORQ   R11, R11
-	SHRQ   $0x05, R10
-	JZ     tail
-
-loop:
-	PREFETCHT0   (CX)(R9*1)
-	VPBROADCASTW (CX), X12
-	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    2(CX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  (DI)(R11*1), Y13, Y0
-	VFMADD231PS  (R8)(R11*1), Y13, Y1
-	VFMADD231PS  (SI)(R11*1), Y13, Y2
-	VPMOVSXBD    10(CX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R11*1), Y13, Y0
-	VFMADD231PS  32(R8)(R11*1), Y13, Y1
-	VFMADD231PS  32(SI)(R11*1), Y13, Y2
-	VPMOVSXBD    18(CX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  64(DI)(R11*1), Y13, Y0
-	VFMADD231PS  64(R8)(R11*1), Y13, Y1
-	VFMADD231PS  64(SI)(R11*1), Y13, Y2
-	VPMOVSXBD    26(CX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R11*1), Y13, Y0
-	VFMADD231PS  96(R8)(R11*1), Y13, Y1
-	VFMADD231PS  96(SI)(R11*1), Y13, Y2
-	PREFETCHT0   (DX)(R9*1)
-	VPBROADCASTW (DX), X12
-	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    2(DX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  (DI)(R11*1), Y13, Y3
-	VFMADD231PS  (R8)(R11*1), Y13, Y4
-	VFMADD231PS  (SI)(R11*1), Y13, Y5
-	VPMOVSXBD    10(DX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R11*1), Y13, Y3
-	VFMADD231PS  32(R8)(R11*1), Y13, Y4
-	VFMADD231PS  32(SI)(R11*1), Y13, Y5
-	VPMOVSXBD    18(DX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  64(DI)(R11*1), Y13, Y3
-	VFMADD231PS  64(R8)(R11*1), Y13, Y4
-	VFMADD231PS  64(SI)(R11*1), Y13, Y5
-	VPMOVSXBD    26(DX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R11*1), Y13, Y3
-	VFMADD231PS  96(R8)(R11*1), Y13, Y4
-	VFMADD231PS  96(SI)(R11*1), Y13, Y5
-	PREFETCHT0   (BX)(R9*1)
-	VPBROADCASTW (BX), X12
-	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    2(BX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  (DI)(R11*1), Y13, Y6
-	VFMADD231PS  (R8)(R11*1), Y13, Y7
-	VFMADD231PS  (SI)(R11*1), Y13, Y8
-	VPMOVSXBD    10(BX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R11*1), Y13, Y6
-	VFMADD231PS  32(R8)(R11*1), Y13, Y7
-	VFMADD231PS  32(SI)(R11*1), Y13, Y8
-	VPMOVSXBD    18(BX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  64(DI)(R11*1), Y13, Y6
-	VFMADD231PS  64(R8)(R11*1), Y13, Y7
-	VFMADD231PS  64(SI)(R11*1), Y13, Y8
-	VPMOVSXBD    26(BX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R11*1), Y13, Y6
-	VFMADD231PS  96(R8)(R11*1), Y13, Y7
-	VFMADD231PS  96(SI)(R11*1), Y13, Y8
-	PREFETCHT0   (AX)(R9*1)
-	VPBROADCASTW (AX), X12
-	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    2(AX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  (DI)(R11*1), Y13, Y9
-	VFMADD231PS  (R8)(R11*1), Y13, Y10
-	VFMADD231PS  (SI)(R11*1), Y13, Y11
-	VPMOVSXBD    10(AX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  32(DI)(R11*1), Y13, Y9
-	VFMADD231PS  32(R8)(R11*1), Y13, Y10
-	VFMADD231PS  32(SI)(R11*1), Y13, Y11
-	VPMOVSXBD    18(AX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  64(DI)(R11*1), Y13, Y9
-	VFMADD231PS  64(R8)(R11*1), Y13, Y10
-	VFMADD231PS  64(SI)(R11*1), Y13, Y11
-	VPMOVSXBD    26(AX), Y13
-	VCVTDQ2PS    Y13, Y13
-	VMULPS       Y12, Y13, Y13
-	VFMADD231PS  96(DI)(R11*1), Y13, Y9
-	VFMADD231PS  96(R8)(R11*1), Y13, Y10
-	VFMADD231PS  96(SI)(R11*1), Y13, Y11
-	ADDQ         $0x22, CX
-	ADDQ         $0x22, DX
-	ADDQ         $0x22, BX
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, R11
-	DECQ         R10
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y3, Y0, Y12
-	VPERM2F128   $0x31, Y3, Y0, Y0
-	VADDPS       Y0, Y12, Y0
-	VPERM2F128   $0x20, Y9, Y6, Y3
-	VPERM2F128   $0x31, Y9, Y6, Y6
-	VADDPS       Y6, Y3, Y6
-	VUNPCKLPS    Y6, Y0, Y3
-	VUNPCKHPS    Y6, Y0, Y0
-	VADDPS       Y0, Y3, Y0
-	VPERMILPD    $0x05, Y0, Y3
-	VADDPS       Y3, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X3
-	VUNPCKLPS    X3, X0, X3
-	VMOVUPS      X3, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y4, Y1, Y0
-	VPERM2F128   $0x31, Y4, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y10, Y7, Y0
-	VPERM2F128   $0x31, Y10, Y7, Y7
-	VADDPS       Y7, Y0, Y7
-	VUNPCKLPS    Y7, Y1, Y0
-	VUNPCKHPS    Y7, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y5, Y2, Y0
-	VPERM2F128   $0x31, Y5, Y2, Y2
-	VADDPS       Y2, Y0, Y2
-	VPERM2F128   $0x20, Y11, Y8, Y0
-	VPERM2F128   $0x31, Y11, Y8, Y8
-	VADDPS       Y8, Y0, Y8
-	VUNPCKLPS    Y8, Y2, Y0
-	VUNPCKHPS    Y8, Y2, Y2
-	VADDPS       Y2, Y0, Y2
-	VPERMILPD    $0x05, Y2, Y0
-	VADDPS       Y0, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VUNPCKLPS    X0, X2, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ8_0_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ8_0_1x3(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), DX
-	LEAQ   (DX)(CX*4), BX
-	LEAQ   (BX)(CX*4), CX
-	MOVQ   n+40(FP), SI
-	XORQ   DI, DI
-	SHRQ   $0x05, SI
-	JZ     tail
-
-loop:
-	VPBROADCASTW (AX), X3
-	VCVTPH2PS    X3, Y3
-	VPMOVSXBD    2(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  (DX)(DI*1), Y4, Y0
-	VFMADD231PS  (BX)(DI*1), Y4, Y1
-	VFMADD231PS  (CX)(DI*1), Y4, Y2
-	VPMOVSXBD    10(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  32(DX)(DI*1), Y4, Y0
-	VFMADD231PS  32(BX)(DI*1), Y4, Y1
-	VFMADD231PS  32(CX)(DI*1), Y4, Y2
-	VPMOVSXBD    18(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  64(DX)(DI*1), Y4, Y0
-	VFMADD231PS  64(BX)(DI*1), Y4, Y1
-	VFMADD231PS  64(CX)(DI*1), Y4, Y2
-	VPMOVSXBD    26(AX), Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  96(DX)(DI*1), Y4, Y0
-	VFMADD231PS  96(BX)(DI*1), Y4, Y1
-	VFMADD231PS  96(CX)(DI*1), Y4, Y2
-	ADDQ         $0x22, AX
-	ADDQ         $0x80, DI
-	DECQ         SI
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X3
-	VADDPS       X3, X0, X3
-	VMOVHLPS     X3, X3, X0
-	VADDPS       X0, X3, X3
-	VMOVSHDUP    X3, X0
-	VADDSS       X0, X3, X3
-	VMOVSS       X3, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPS       X0, X2, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	VZEROUPPER
-	RET
-
 // func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
 // Requires: AVX, AVX2, F16C
 TEXT ·asmDecodeQ8_0(SB), NOSPLIT, $0-24
@@ -2331,470 +1699,6 @@ loop:
 	JNZ          loop
 
 done:
-	VZEROUPPER
-	RET
-
-// func asmDotsQ4_0_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·asmDotsQ4_0_4x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), SI
-	MOVQ   rowBytes+24(FP), DI
-	SHLQ   $0x02, DI
-	MOVQ   n+40(FP), R8
-	XORQ   R9, R9
-	SHRQ   $0x05, R8
-	JZ     tail
-
-loop:
-	VMOVUPS      (SI)(R9*1), Y4
-	VMOVUPS      32(SI)(R9*1), Y5
-	VMOVUPS      64(SI)(R9*1), Y6
-	VMOVUPS      96(SI)(R9*1), Y7
-	PREFETCHT0   (CX)(DI*1)
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(CX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  Y4, Y11, Y0
-	VPMOVSXBD    10(CX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  Y5, Y12, Y0
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y0
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y0
-	PREFETCHT0   (DX)(DI*1)
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(DX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  Y4, Y11, Y1
-	VPMOVSXBD    10(DX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  Y5, Y12, Y1
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y1
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y1
-	PREFETCHT0   (BX)(DI*1)
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(BX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  Y4, Y11, Y2
-	VPMOVSXBD    10(BX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  Y5, Y12, Y2
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y6, Y9, Y2
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  Y7, Y9, Y2
-	PREFETCHT0   (AX)(DI*1)
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(AX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  Y4, Y11, Y3
-	VPMOVSXBD    10(AX), Y4
-	VPXOR        avx2Signs4<>+0(SB), Y4, Y4
-	VPSLLD       $0x1c, Y4, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  Y5, Y11, Y3
-	VPSRAD       $0x04, Y10, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y8, Y5, Y5
-	VFMADD231PS  Y6, Y5, Y3
-	VPSRAD       $0x04, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y8, Y4, Y4
-	VFMADD231PS  Y7, Y4, Y3
-	ADDQ         $0x12, CX
-	ADDQ         $0x12, DX
-	ADDQ         $0x12, BX
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, R9
-	DECQ         R8
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y1, Y0, Y4
-	VPERM2F128   $0x31, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y0
-	VPERM2F128   $0x20, Y3, Y2, Y1
-	VPERM2F128   $0x31, Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y2, Y0, Y1
-	VUNPCKHPS    Y2, Y0, Y0
-	VADDPS       Y0, Y1, Y0
-	VPERMILPD    $0x05, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VUNPCKLPS    X1, X0, X1
-	VMOVUPS      X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ4_0_1x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_1x1(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), CX
-	MOVQ   n+40(FP), DX
-	XORQ   BX, BX
-	SHRQ   $0x05, DX
-	JZ     tail
-
-loop:
-	VMOVUPS      (CX)(BX*1), Y1
-	VMOVUPS      32(CX)(BX*1), Y2
-	VMOVUPS      64(CX)(BX*1), Y3
-	VMOVUPS      96(CX)(BX*1), Y4
-	VPBROADCASTW (AX), X5
-	VCVTPH2PS    X5, Y5
-	VMULPS       avx2Two28th<>+0(SB), Y5, Y6
-	VPMOVSXBD    2(AX), Y7
-	VPXOR        avx2Signs4<>+0(SB), Y7, Y7
-	VPSLLD       $0x1c, Y7, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y6, Y8, Y8
-	VFMADD231PS  Y1, Y8, Y0
-	VPMOVSXBD    10(AX), Y1
-	VPXOR        avx2Signs4<>+0(SB), Y1, Y1
-	VPSLLD       $0x1c, Y1, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y6, Y8, Y8
-	VFMADD231PS  Y2, Y8, Y0
-	VPSRAD       $0x04, Y7, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y5, Y2, Y2
-	VFMADD231PS  Y3, Y2, Y0
-	VPSRAD       $0x04, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y5, Y1, Y1
-	VFMADD231PS  Y4, Y1, Y0
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, BX
-	DECQ         DX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVHLPS     X1, X1, X0
-	VADDPS       X0, X1, X1
-	VMOVSHDUP    X1, X0
-	VADDSS       X0, X1, X1
-	VMOVSS       X1, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ4_0_4x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·asmDotsQ4_0_4x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), CX
-	LEAQ   (CX)(AX*1), DX
-	LEAQ   (DX)(AX*1), BX
-	LEAQ   (BX)(AX*1), AX
-	MOVQ   n+40(FP), SI
-	MOVQ   x+32(FP), DI
-	LEAQ   (DI)(SI*4), SI
-	MOVQ   rowBytes+24(FP), R8
-	SHLQ   $0x02, R8
-	MOVQ   n+40(FP), R9
-	XORQ   R10, R10
-	SHRQ   $0x05, R9
-	JZ     tail
-
-loop:
-	PREFETCHT0   (CX)(R8*1)
-	VPBROADCASTW (CX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(CX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  (DI)(R10*1), Y11, Y0
-	VFMADD231PS  (SI)(R10*1), Y11, Y1
-	VPMOVSXBD    10(CX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  32(DI)(R10*1), Y12, Y0
-	VFMADD231PS  32(SI)(R10*1), Y12, Y1
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y0
-	VFMADD231PS  64(SI)(R10*1), Y9, Y1
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y0
-	VFMADD231PS  96(SI)(R10*1), Y9, Y1
-	PREFETCHT0   (DX)(R8*1)
-	VPBROADCASTW (DX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(DX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  (DI)(R10*1), Y11, Y2
-	VFMADD231PS  (SI)(R10*1), Y11, Y3
-	VPMOVSXBD    10(DX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  32(DI)(R10*1), Y12, Y2
-	VFMADD231PS  32(SI)(R10*1), Y12, Y3
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y2
-	VFMADD231PS  64(SI)(R10*1), Y9, Y3
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y2
-	VFMADD231PS  96(SI)(R10*1), Y9, Y3
-	PREFETCHT0   (BX)(R8*1)
-	VPBROADCASTW (BX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(BX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  (DI)(R10*1), Y11, Y4
-	VFMADD231PS  (SI)(R10*1), Y11, Y5
-	VPMOVSXBD    10(BX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  32(DI)(R10*1), Y12, Y4
-	VFMADD231PS  32(SI)(R10*1), Y12, Y5
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y4
-	VFMADD231PS  64(SI)(R10*1), Y9, Y5
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y4
-	VFMADD231PS  96(SI)(R10*1), Y9, Y5
-	PREFETCHT0   (AX)(R8*1)
-	VPBROADCASTW (AX), X8
-	VCVTPH2PS    X8, Y8
-	VMULPS       avx2Two28th<>+0(SB), Y8, Y9
-	VPMOVSXBD    2(AX), Y10
-	VPXOR        avx2Signs4<>+0(SB), Y10, Y10
-	VPSLLD       $0x1c, Y10, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VFMADD231PS  (DI)(R10*1), Y11, Y6
-	VFMADD231PS  (SI)(R10*1), Y11, Y7
-	VPMOVSXBD    10(AX), Y11
-	VPXOR        avx2Signs4<>+0(SB), Y11, Y11
-	VPSLLD       $0x1c, Y11, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y9, Y12, Y12
-	VFMADD231PS  32(DI)(R10*1), Y12, Y6
-	VFMADD231PS  32(SI)(R10*1), Y12, Y7
-	VPSRAD       $0x04, Y10, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  64(DI)(R10*1), Y9, Y6
-	VFMADD231PS  64(SI)(R10*1), Y9, Y7
-	VPSRAD       $0x04, Y11, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  96(DI)(R10*1), Y9, Y6
-	VFMADD231PS  96(SI)(R10*1), Y9, Y7
-	ADDQ         $0x12, CX
-	ADDQ         $0x12, DX
-	ADDQ         $0x12, BX
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, R10
-	DECQ         R9
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VPERM2F128   $0x20, Y2, Y0, Y8
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPS       Y0, Y8, Y0
-	VPERM2F128   $0x20, Y6, Y4, Y2
-	VPERM2F128   $0x31, Y6, Y4, Y4
-	VADDPS       Y4, Y2, Y4
-	VUNPCKLPS    Y4, Y0, Y2
-	VUNPCKHPS    Y4, Y0, Y0
-	VADDPS       Y0, Y2, Y0
-	VPERMILPD    $0x05, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VUNPCKLPS    X2, X0, X2
-	VMOVUPS      X2, (AX)
-	ADDQ         CX, AX
-	VPERM2F128   $0x20, Y3, Y1, Y0
-	VPERM2F128   $0x31, Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y7, Y5, Y0
-	VPERM2F128   $0x31, Y7, Y5, Y5
-	VADDPS       Y5, Y0, Y5
-	VUNPCKLPS    Y5, Y1, Y0
-	VUNPCKHPS    Y5, Y1, Y1
-	VADDPS       Y1, Y0, Y1
-	VPERMILPD    $0x05, Y1, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VUNPCKLPS    X0, X1, X0
-	VMOVUPS      X0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmDotsQ4_0_1x2(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
-// Requires: AVX, AVX2, F16C, FMA3
-TEXT ·asmDotsQ4_0_1x2(SB), NOSPLIT, $0-48
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   rowBytes+24(FP), AX
-	MOVQ   w+16(FP), AX
-	MOVQ   n+40(FP), CX
-	MOVQ   x+32(FP), DX
-	LEAQ   (DX)(CX*4), CX
-	MOVQ   n+40(FP), BX
-	XORQ   SI, SI
-	SHRQ   $0x05, BX
-	JZ     tail
-
-loop:
-	VPBROADCASTW (AX), X2
-	VCVTPH2PS    X2, Y2
-	VMULPS       avx2Two28th<>+0(SB), Y2, Y3
-	VPMOVSXBD    2(AX), Y4
-	VPXOR        avx2Signs4<>+0(SB), Y4, Y4
-	VPSLLD       $0x1c, Y4, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VFMADD231PS  (DX)(SI*1), Y5, Y0
-	VFMADD231PS  (CX)(SI*1), Y5, Y1
-	VPMOVSXBD    10(AX), Y5
-	VPXOR        avx2Signs4<>+0(SB), Y5, Y5
-	VPSLLD       $0x1c, Y5, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y3, Y6, Y6
-	VFMADD231PS  32(DX)(SI*1), Y6, Y0
-	VFMADD231PS  32(CX)(SI*1), Y6, Y1
-	VPSRAD       $0x04, Y4, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  64(DX)(SI*1), Y3, Y0
-	VFMADD231PS  64(CX)(SI*1), Y3, Y1
-	VPSRAD       $0x04, Y5, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  96(DX)(SI*1), Y3, Y0
-	VFMADD231PS  96(CX)(SI*1), Y3, Y1
-	ADDQ         $0x12, AX
-	ADDQ         $0x80, SI
-	DECQ         BX
-	JNZ          loop
-
-tail:
-	MOVQ         out+0(FP), AX
-	MOVQ         stride+8(FP), CX
-	SHLQ         $0x02, CX
-	VEXTRACTF128 $0x01, Y0, X2
-	VADDPS       X2, X0, X2
-	VMOVHLPS     X2, X2, X0
-	VADDPS       X0, X2, X2
-	VMOVSHDUP    X2, X0
-	VADDSS       X0, X2, X2
-	VMOVSS       X2, (AX)
-	ADDQ         CX, AX
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
 	VZEROUPPER
 	RET
 
@@ -3302,6 +2206,340 @@ loop:
 	ADDQ         CX, AX
 	DECQ         BX
 	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func asmQuantise(dst *byte, stride int, x *float32, blocks int)
+// Requires: AVX, AVX2
+TEXT ·asmQuantise(SB), NOSPLIT, $0-32
+	MOVQ     dst+0(FP), AX
+	MOVQ     stride+8(FP), CX
+	MOVQ     x+16(FP), DX
+	MOVQ     blocks+24(FP), BX
+	VPCMPEQD Y1, Y1, Y1
+	VPABSB   Y1, Y0
+	VPSRLW   $0x0f, Y1, Y1
+	VMOVDQU  avx2PackedOrder<>+0(SB), Y2
+
+loop:
+	VMOVUPS      (DX), Y3
+	VPAND        avx2Magnitudes<>+0(SB), Y3, Y4
+	VMOVUPS      32(DX), Y5
+	VPAND        avx2Magnitudes<>+0(SB), Y5, Y6
+	VMOVUPS      64(DX), Y7
+	VPAND        avx2Magnitudes<>+0(SB), Y7, Y8
+	VMOVUPS      96(DX), Y9
+	VPAND        avx2Magnitudes<>+0(SB), Y9, Y10
+	VPMAXSD      Y6, Y4, Y4
+	VPMAXSD      Y10, Y8, Y8
+	VPMAXSD      Y8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X6
+	VPMAXSD      X6, X4, X4
+	VPSHUFD      $0x4e, X4, X6
+	VPMAXSD      X6, X4, X4
+	VPSHUFD      $0xb1, X4, X6
+	VPMAXSD      X6, X4, X4
+	VMOVUPS      avx2Most<>+0(SB), X8
+	VDIVPS       X8, X4, X6
+	VDIVPS       X4, X8, X8
+	VSUBPS       X4, X4, X10
+	VADDPS       X10, X6, X6
+	VCMPPS       $0x15, avx2Least<>+0(SB), X4, X4
+	VPAND        X4, X6, X6
+	VPAND        X4, X8, X8
+	VBROADCASTSS X8, Y8
+	VMULPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VMULPS       Y8, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPACKSSDW    Y5, Y3, Y3
+	VPACKSSDW    Y9, Y7, Y7
+	VPACKSSWB    Y7, Y3, Y3
+	VPERMD       Y3, Y2, Y3
+	VMOVDQU      Y3, (AX)
+	VPMADDUBSW   Y3, Y0, Y3
+	VPMADDWD     Y1, Y3, Y3
+	VPSHUFD      $0x4e, Y3, Y4
+	VPADDD       Y4, Y3, Y3
+	VPSHUFD      $0xb1, Y3, Y4
+	VPADDD       Y4, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPADDD       X4, X3, X5
+	VCVTDQ2PS    X5, X7
+	VMULPS       X6, X7, X7
+	VPSLLD       $0x10, X4, X4
+	VPBLENDW     $0xaa, X4, X3, X3
+	VMOVSS       X6, 32(AX)
+	VMOVD        X3, 36(AX)
+	VMOVD        X5, 40(AX)
+	VMOVSS       X7, 44(AX)
+	ADDQ         $0x80, DX
+	ADDQ         CX, AX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func asmProductQ8_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ8_0(SB), NOSPLIT, $288-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), SI
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (SI)(CX*4), DI
+	LEAQ     (SI)(CX*8), R8
+	LEAQ     (DI)(CX*8), R9
+	LEAQ     (SP), BX
+	ADDQ     $0x1f, BX
+	ANDQ     $-32, BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	PREFETCHT0  (R8)
+	PREFETCHT0  (R8)(CX*1)
+	PREFETCHT0  (R8)(CX*2)
+	PREFETCHT0  (R8)(DX*1)
+	PREFETCHT0  (R9)
+	PREFETCHT0  (R9)(CX*1)
+	PREFETCHT0  (R9)(CX*2)
+	PREFETCHT0  (R9)(DX*1)
+	VMOVDQU     2(SI), X1
+	VINSERTI128 $0x01, 2(DI), Y1, Y1
+	VMOVDQU     2(SI)(CX*1), X2
+	VINSERTI128 $0x01, 2(DI)(CX*1), Y2, Y2
+	VMOVDQU     2(SI)(CX*2), X3
+	VINSERTI128 $0x01, 2(DI)(CX*2), Y3, Y3
+	VMOVDQU     2(SI)(DX*1), X4
+	VINSERTI128 $0x01, 2(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y6
+	VPUNPCKLDQ  Y4, Y3, Y2
+	VPUNPCKHDQ  Y4, Y3, Y4
+	VPUNPCKLQDQ Y2, Y5, Y1
+	VPUNPCKHQDQ Y2, Y5, Y2
+	VPUNPCKLQDQ Y4, Y6, Y3
+	VPUNPCKHQDQ Y4, Y6, Y4
+	VMOVDQA     Y1, (BX)
+	VPABSB      Y1, Y1
+	VMOVDQA     Y2, 32(BX)
+	VPABSB      Y2, Y2
+	VMOVDQA     Y3, 64(BX)
+	VPABSB      Y3, Y3
+	VMOVDQA     Y4, 96(BX)
+	VPABSB      Y4, Y4
+	VMOVDQU     18(SI), X7
+	VINSERTI128 $0x01, 18(DI), Y7, Y7
+	VMOVDQU     18(SI)(CX*1), X8
+	VINSERTI128 $0x01, 18(DI)(CX*1), Y8, Y8
+	VMOVDQU     18(SI)(CX*2), X9
+	VINSERTI128 $0x01, 18(DI)(CX*2), Y9, Y9
+	VMOVDQU     18(SI)(DX*1), X10
+	VINSERTI128 $0x01, 18(DI)(DX*1), Y10, Y10
+	VPUNPCKLDQ  Y8, Y7, Y5
+	VPUNPCKHDQ  Y8, Y7, Y6
+	VPUNPCKLDQ  Y10, Y9, Y8
+	VPUNPCKHDQ  Y10, Y9, Y10
+	VPUNPCKLQDQ Y8, Y5, Y7
+	VPUNPCKHQDQ Y8, Y5, Y8
+	VPUNPCKLQDQ Y10, Y6, Y9
+	VPUNPCKHQDQ Y10, Y6, Y10
+	VMOVDQA     Y7, 128(BX)
+	VPABSB      Y7, Y7
+	VMOVDQA     Y8, 160(BX)
+	VPABSB      Y8, Y8
+	VMOVDQA     Y9, 192(BX)
+	VPABSB      Y9, Y9
+	VMOVDQA     Y10, 224(BX)
+	VPABSB      Y10, Y10
+	VPXOR       X5, X5, X5
+	VPINSRW     $0x00, (SI), X5, X5
+	VPINSRW     $0x01, (SI)(CX*1), X5, X5
+	VPINSRW     $0x02, (SI)(CX*2), X5, X5
+	VPINSRW     $0x03, (SI)(DX*1), X5, X5
+	VPINSRW     $0x04, (DI), X5, X5
+	VPINSRW     $0x05, (DI)(CX*1), X5, X5
+	VPINSRW     $0x06, (DI)(CX*2), X5, X5
+	VPINSRW     $0x07, (DI)(DX*1), X5, X5
+	VCVTPH2PS   X5, Y5
+	MOVQ        acc+0(FP), R10
+	MOVQ        rows+32(FP), R11
+
+rows1:
+	VPBROADCASTD (AX), Y6
+	VPSIGNB      (BX), Y6, Y6
+	VPMADDUBSW   Y6, Y1, Y6
+	VPMADDWD     Y0, Y6, Y6
+	VPBROADCASTD 4(AX), Y11
+	VPSIGNB      32(BX), Y11, Y11
+	VPMADDUBSW   Y11, Y2, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPBROADCASTD 8(AX), Y12
+	VPSIGNB      64(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y3, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y6, Y6
+	VPBROADCASTD 12(AX), Y12
+	VPSIGNB      96(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y4, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VPBROADCASTD 16(AX), Y12
+	VPSIGNB      128(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y7, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y6, Y6
+	VPBROADCASTD 20(AX), Y12
+	VPSIGNB      160(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VPBROADCASTD 24(AX), Y12
+	VPSIGNB      192(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y6, Y6
+	VPBROADCASTD 28(AX), Y12
+	VPSIGNB      224(BX), Y12, Y12
+	VPMADDUBSW   Y12, Y10, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VPBROADCASTD 32(AX), Y11
+	VMULPS       Y11, Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VADDPS       (R10), Y6, Y6
+	VMOVUPS      Y6, (R10)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R10
+	DECQ         R11
+	JNZ          rows1
+	ADDQ         $0x22, SI
+	ADDQ         $0x22, DI
+	ADDQ         $0x22, R8
+	ADDQ         $0x22, R9
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ4_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ4_0(SB), NOSPLIT, $0-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), BX
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (BX)(CX*4), SI
+	LEAQ     (BX)(CX*8), DI
+	LEAQ     (SI)(CX*8), R8
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	PREFETCHT0  (DI)
+	PREFETCHT0  (DI)(CX*1)
+	PREFETCHT0  (DI)(CX*2)
+	PREFETCHT0  (DI)(DX*1)
+	PREFETCHT0  (R8)
+	PREFETCHT0  (R8)(CX*1)
+	PREFETCHT0  (R8)(CX*2)
+	PREFETCHT0  (R8)(DX*1)
+	VMOVDQU     2(BX), X1
+	VINSERTI128 $0x01, 2(SI), Y1, Y1
+	VMOVDQU     2(BX)(CX*1), X2
+	VINSERTI128 $0x01, 2(SI)(CX*1), Y2, Y2
+	VMOVDQU     2(BX)(CX*2), X3
+	VINSERTI128 $0x01, 2(SI)(CX*2), Y3, Y3
+	VMOVDQU     2(BX)(DX*1), X4
+	VINSERTI128 $0x01, 2(SI)(DX*1), Y4, Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y6
+	VPUNPCKLDQ  Y4, Y3, Y2
+	VPUNPCKHDQ  Y4, Y3, Y4
+	VPUNPCKLQDQ Y2, Y5, Y1
+	VPUNPCKHQDQ Y2, Y5, Y2
+	VPUNPCKLQDQ Y4, Y6, Y3
+	VPUNPCKHQDQ Y4, Y6, Y4
+	VPAND       avx2LowNibbles<>+0(SB), Y1, Y5
+	VMOVDQU     Y1, Y6
+	VPSRLW      $0x04, Y6, Y6
+	VPAND       avx2LowNibbles<>+0(SB), Y6, Y6
+	VPAND       avx2LowNibbles<>+0(SB), Y2, Y7
+	VMOVDQU     Y2, Y8
+	VPSRLW      $0x04, Y8, Y8
+	VPAND       avx2LowNibbles<>+0(SB), Y8, Y8
+	VPAND       avx2LowNibbles<>+0(SB), Y3, Y9
+	VMOVDQU     Y3, Y10
+	VPSRLW      $0x04, Y10, Y10
+	VPAND       avx2LowNibbles<>+0(SB), Y10, Y10
+	VPAND       avx2LowNibbles<>+0(SB), Y4, Y11
+	VMOVDQU     Y4, Y12
+	VPSRLW      $0x04, Y12, Y12
+	VPAND       avx2LowNibbles<>+0(SB), Y12, Y12
+	VPXOR       X1, X1, X1
+	VPINSRW     $0x00, (BX), X1, X1
+	VPINSRW     $0x01, (BX)(CX*1), X1, X1
+	VPINSRW     $0x02, (BX)(CX*2), X1, X1
+	VPINSRW     $0x03, (BX)(DX*1), X1, X1
+	VPINSRW     $0x04, (SI), X1, X1
+	VPINSRW     $0x05, (SI)(CX*1), X1, X1
+	VPINSRW     $0x06, (SI)(CX*2), X1, X1
+	VPINSRW     $0x07, (SI)(DX*1), X1, X1
+	VCVTPH2PS   X1, Y13
+	MOVQ        acc+0(FP), R9
+	MOVQ        rows+32(FP), R10
+
+rows1:
+	VPBROADCASTD (AX), Y14
+	VPMADDUBSW   Y14, Y5, Y14
+	VPBROADCASTD 4(AX), Y15
+	VPMADDUBSW   Y15, Y7, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 8(AX), Y15
+	VPMADDUBSW   Y15, Y9, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 12(AX), Y15
+	VPMADDUBSW   Y15, Y11, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 16(AX), Y15
+	VPMADDUBSW   Y15, Y6, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 20(AX), Y15
+	VPMADDUBSW   Y15, Y8, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 24(AX), Y15
+	VPMADDUBSW   Y15, Y10, Y15
+	VPADDW       Y15, Y14, Y14
+	VPBROADCASTD 28(AX), Y15
+	VPMADDUBSW   Y15, Y12, Y15
+	VPADDW       Y15, Y14, Y14
+	VPMADDWD     Y0, Y14, Y14
+	VPBROADCASTD 40(AX), Y15
+	VPSLLD       $0x03, Y15, Y15
+	VPSUBD       Y15, Y14, Y14
+	VCVTDQ2PS    Y14, Y14
+	VPBROADCASTD 32(AX), Y15
+	VMULPS       Y15, Y14, Y14
+	VMULPS       Y13, Y14, Y14
+	VADDPS       (R9), Y14, Y14
+	VMOVUPS      Y14, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows1
+	ADDQ         $0x12, BX
+	ADDQ         $0x12, SI
+	ADDQ         $0x12, DI
+	ADDQ         $0x12, R8
+	DECQ         blocks+40(FP)
+	JNZ          blocks
 	VZEROUPPER
 	RET
 

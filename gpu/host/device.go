@@ -15,9 +15,11 @@ type Device struct {
 	kernels *kernels
 	pool    *pool
 	scratch []scratch // one a worker
+	records []record  // activations of a product in 8 bit
 
 	// The operations, kept so that one costs no allocation.
 	matMul    matMulTask
+	integer   integerTask
 	attention attentionTask
 	rope      ropeTask
 	rows      rowsTask
@@ -32,6 +34,8 @@ type scratch struct {
 	queries []float32 // queries of a block of attention
 	scores  []float32 // their scores
 	mixed   []float32 // their results
+
+	products [][stripRows]float32 // sums in progress of a product of a quantised weight
 }
 
 // grow returns s with n elements, whose content is not defined.

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -321,10 +322,15 @@ func TestThreads(t *testing.T) {
 
 func TestTheEnvironmentChoosesTheKernels(t *testing.T) {
 	names := KernelSets()
-	if names[len(names)-1] != "generic" {
-		t.Errorf("sets %v do not end with the generic one", names)
+	for _, name := range []string{"generic", "generic-f32"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not among the sets %v", name, names)
+		}
 	}
-	for value, want := range map[string]string{"": names[0], "generic": "generic", names[0]: names[0]} {
+	if !RoundsActivations(names[0]) || RoundsActivations("generic-f32") {
+		t.Errorf("rounding of activations by %s or generic-f32 is not told rightly", names[0])
+	}
+	for value, want := range map[string]string{"": names[0], "generic": "generic", names[0]: names[0], names[0] + "-f32": names[0] + "-f32"} {
 		t.Setenv(KernelsVariable, value)
 		d, err := New(1)
 		if err != nil {

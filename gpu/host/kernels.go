@@ -10,7 +10,8 @@ import (
 //go:generate asm/generate.sh .
 
 // KernelsVariable is the environment variable that may name the kernel set to use: "avx2" (amd64 with AVX2, FMA and F16C) or "generic" (plain Go, on every
-// machine). Without it the best one is taken.
+// machine). Without it the best one is taken. These round activations to 8 bit before they are multiplied with quantised weights; "avx2-f32" and "generic-f32" keep them in
+// float32, which is slower and is there to compare with.
 const KernelsVariable = "KVASIR_CPU"
 
 // kernels is a set of functions that do the arithmetic of the device's operations. Sets may differ from each other in rounding; one set always gives the same bits
@@ -27,6 +28,11 @@ type kernels struct {
 	// fromHalf and toHalf convert between float32 and IEEE half precision, rounding to nearest even.
 	fromHalf func(dst []float32, src []byte)
 	toHalf   func(dst []byte, src []float32)
+
+	// products are what multiplies weights of a type in whole numbers, and quantise what makes activations so (see quantise.go). A type without one is decoded and multiplied
+	// by dots.
+	products map[gpu.Type]product
+	quantise func(dst []record, stride int, x []float32)
 
 	// dots sets out[j*stride+i] = (row i of w) . (row j of x). Rows have n elements.
 	dots func(out []float32, stride int, w, x []float32, n int)
@@ -63,7 +69,22 @@ type strided struct {
 }
 
 // kernelSets are the sets that this machine can run, the best first.
-func kernelSets() []*kernels { return append(machineKernels(), goKernels()) }
+func kernelSets() []*kernels {
+	sets := append(machineKernels(), goKernels())
+	for _, k := range sets {
+		exact := *k
+		exact.name += exactSuffix
+		exact.products = nil
+		sets = append(sets, &exact)
+	}
+	return sets
+}
+
+// exactSuffix is what a set's name ends with that keeps activations in float32.
+const exactSuffix = "-f32"
+
+// RoundsActivations tells whether a kernel set rounds activations to 8 bit before it multiplies them with quantised weights.
+func RoundsActivations(kernelSet string) bool { return !strings.HasSuffix(kernelSet, exactSuffix) }
 
 // KernelSets names the kernel sets that this machine can run, the best first.
 func KernelSets() (names []string) {
@@ -102,6 +123,8 @@ func goKernels() *kernels {
 		},
 		fromHalf:   decodeHalf,
 		toHalf:     encodeHalf,
+		products:   goProducts(),
+		quantise:   quantise,
 		dots:       dots,
 		mix:        mix,
 		softmax:    softmax,

@@ -33,6 +33,8 @@ func avx2Kernels() *kernels {
 		},
 		fromHalf:  avx2DecodeHalf,
 		toHalf:    avx2EncodeHalf,
+		products:  avx2Products(),
+		quantise:  avx2Quantise,
 		dots:      avx2Dots(),
 		addDots:   avx2AddDots,
 		sumLanes:  avx2SumLanes,
@@ -42,13 +44,10 @@ func avx2Kernels() *kernels {
 				[4]dotTile{1: asmDotsF16_1x1, 2: asmDotsF16_1x2, 3: asmDotsF16_1x3}}.dots,
 			gpu.BF16: dotTiles{1, 2, [4]dotTile{1: asmDotsBF16_4x1, 2: asmDotsBF16_4x2, 3: asmDotsBF16_4x3},
 				[4]dotTile{1: asmDotsBF16_1x1, 2: asmDotsBF16_1x2, 3: asmDotsBF16_1x3}}.dots,
-			gpu.Q8_0: dotTiles{32, 34, [4]dotTile{1: asmDotsQ8_0_4x1, 2: asmDotsQ8_0_4x2, 3: asmDotsQ8_0_4x3},
-				[4]dotTile{1: asmDotsQ8_0_1x1, 2: asmDotsQ8_0_1x2, 3: asmDotsQ8_0_1x3}}.dots,
-			gpu.Q4_0: dotTiles{32, 18, [4]dotTile{1: asmDotsQ4_0_4x1, 2: asmDotsQ4_0_4x2}, [4]dotTile{1: asmDotsQ4_0_1x1, 2: asmDotsQ4_0_1x2}}.dots,
 		},
 		mix:        avx2Mix,
 		mixHalf:    avx2MixHalf,
-		fewRows:    map[gpu.Type]int{gpu.F16: 16, gpu.BF16: 16, gpu.Q8_0: 3, gpu.Q4_0: 2},
+		fewRows:    map[gpu.Type]int{gpu.F16: 16, gpu.BF16: 16},
 		softmax:    avx2Softmax,
 		rmsNorm:    avx2RMSNorm,
 		rotateNorm: avx2RotateNorm,
@@ -56,6 +55,35 @@ func avx2Kernels() *kernels {
 		add:        avx2Add,
 		swiglu:     avx2SwiGLU,
 	}
+}
+
+func avx2Quantise(dst []record, stride int, x []float32) {
+	if blocks := len(x) / recordElems; blocks > 0 {
+		_ = dst[(blocks-1)*stride]
+		asmQuantise((*byte)(unsafe.Pointer(&dst[0])), stride*int(unsafe.Sizeof(record{})), &x[0], blocks)
+	}
+}
+
+// avx2Products multiply whole strips; what is left at the end of a weight is left to plain Go, which gives the same bits.
+func avx2Products() map[gpu.Type]product {
+	products := goProducts()
+	for t, multiply := range map[gpu.Type]func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int){
+		gpu.Q8_0: asmProductQ8_0,
+		gpu.Q4_0: asmProductQ4_0,
+	} {
+		elems, bytes := t.Block()
+		rest := products[t]
+		products[t] = func(acc [][stripRows]float32, w []byte, rowBytes, count int, x []record) {
+			if count < stripRows || len(x) == 0 {
+				rest(acc, w, rowBytes, count, x)
+				return
+			}
+			blocks := len(x) / len(acc) * recordElems / elems
+			_ = w[(stripRows-1)*rowBytes+blocks*bytes-1]
+			multiply(&acc[0][0], &w[0], rowBytes, (*byte)(unsafe.Pointer(&x[0])), len(acc), blocks)
+		}
+	}
+	return products
 }
 
 // dotTile multiplies a fixed number of rows of w with a fixed number of rows of x.

@@ -43,8 +43,16 @@ func (d *Device) MatMul(out, x gpu.Matrix, w gpu.Weight, bias *gpu.Weight) {
 	if x.Rows == 0 {
 		return // a batch that asks for no logits
 	}
+	var biases []float32
+	if bias != nil {
+		biases = d.vector(*bias, w.Rows)
+	}
+	if d.kernels.products[w.Type] != nil {
+		d.multiplyIntegers(out, x, w, biases)
+		return
+	}
 	t := &d.matMul
-	*t = matMulTask{d: d, out: floats(out), x: floats(x), rows: x.Rows, w: w, weight: bytesOf(w.Data), decodeRow: d.kernels.dequantise[w.Type]}
+	*t = matMulTask{d: d, out: floats(out), x: floats(x), rows: x.Rows, w: w, weight: bytesOf(w.Data), bias: biases, decodeRow: d.kernels.dequantise[w.Type]}
 	t.rowBytes = len(t.weight) / max(1, w.Rows)
 	if x.Rows <= d.kernels.fewRows[w.Type] && w.Cols%8 == 0 {
 		t.dotsOf = d.kernels.dotsOf[w.Type]
@@ -52,9 +60,6 @@ func (d *Device) MatMul(out, x gpu.Matrix, w gpu.Weight, bias *gpu.Weight) {
 	t.blockRows = blockRows
 	if k := d.kernels; t.dotsOf == nil && k.addDots != nil && x.Rows*x.Cols >= k.partsFrom && w.Rows >= partBlockRows*d.pool.workers() {
 		t.inParts, t.blockRows = true, partBlockRows
-	}
-	if bias != nil {
-		t.bias = d.vector(*bias, w.Rows)
 	}
 	d.run(t, (w.Rows+t.blockRows-1)/t.blockRows, x.Rows*w.Rows*w.Cols)
 }

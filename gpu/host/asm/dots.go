@@ -12,7 +12,7 @@ import (
 type format struct {
 	name         string
 	elems, bytes int
-	rows         int // of activations that a tile can have, for the number of registers
+	rows         int // of activations that a tile can have, for the number of registers; 0: no tiles
 	// block emits what is needed once a block, and returns what emits the decoding of its elements [8*group, 8*group+8).
 	block func(at Mem) func(group int) reg.VecVirtual
 }
@@ -35,7 +35,7 @@ func formats(c *constants) []format {
 			VPMOVZXWD(at, v)
 			VPSLLD(Imm(16), v, v)
 		})},
-		{"Q8_0", 32, 34, 3, func(at Mem) func(int) reg.VecVirtual {
+		{"Q8_0", 32, 34, 0, func(at Mem) func(int) reg.VecVirtual {
 			scale := blockScale(at)
 			return func(group int) reg.VecVirtual {
 				v := YMM()
@@ -43,7 +43,7 @@ func formats(c *constants) []format {
 				return scaled(v, scale)
 			}
 		}},
-		{"Q4_0", 32, 18, 2, func(at Mem) func(int) reg.VecVirtual {
+		{"Q4_0", 32, 18, 0, func(at Mem) func(int) reg.VecVirtual {
 			scale := blockScale(at)
 			lowScale := YMM()
 			VMULPS(c.two28th, scale, lowScale)

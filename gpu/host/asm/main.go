@@ -33,6 +33,9 @@ func main() {
 		}
 		sumLanes(ws)
 	}
+	quantise(c)
+	productQ8_0(c)
+	productQ4_0(c)
 	encodeHalf()
 	for _, f := range formats(c)[:2] {
 		for _, shape := range [][2]int{{3, 4}, {2, 4}, {1, 8}, {1, 4}, {1, 1}} {
@@ -55,6 +58,9 @@ type constants struct {
 	minusLn2High, minusLn2Low    Mem
 	expCoefficients              []Mem // of the Taylor polynomial, the highest power first
 	exponentBias                 Mem
+	lowNibbles, lowWords         Mem
+	magnitudes, most, least      Mem // of activations in 8 bit
+	packedOrder                  Mem
 }
 
 func newConstants() *constants {
@@ -82,6 +88,13 @@ func newConstants() *constants {
 		factorial /= max(1, float64(i))
 	}
 	c.exponentBias = lanes("avx2ExponentBias", 127)
+	c.lowNibbles, c.lowWords = lanes("avx2LowNibbles", 0x0f0f0f0f), lanes("avx2LowWords", 0xffff)
+	c.magnitudes = lanes("avx2Magnitudes", 1<<31-1)
+	c.most, c.least = float("Most", 127), float("Least", 0x1p-100)
+	c.packedOrder = GLOBL("avx2PackedOrder", RODATA|NOPTR)
+	for i, from := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
+		DATA(4*i, U32(from))
+	}
 	return c
 }
 

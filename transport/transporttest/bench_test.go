@@ -11,6 +11,7 @@ import (
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/transport"
+	"github.com/kvasir-engine/kvasir/transport/shm"
 	"github.com/kvasir-engine/kvasir/transport/tcp"
 	"github.com/kvasir-engine/kvasir/transport/transporttest"
 )
@@ -36,6 +37,7 @@ var goals = []struct {
 }{
 	{"tcp", "io.Copy", 0.9},
 	{"tls", "io.Copy tls", 0.9},
+	{"shm", "memcpy", 0.5},
 }
 
 // BenchmarkPages moves pages of 1 MiB by every transport, and as many bytes by bare means, turn by turn in one run, so that a noisy machine is noisy to all. It prints the median rates, and the
@@ -85,7 +87,17 @@ func contenders(b *testing.B) []contender {
 		}
 		cs = append(cs, pages(b, t.name, tr, transporttest.NewSlab(b, benchPages, benchPageBytes)))
 	}
-	return cs
+	shared, err := shm.New(shm.Config{})
+	if err != nil {
+		b.Log(err)
+		return cs
+	}
+	slab, err := shm.NewSlab(benchPages, benchPageBytes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { shm.Free(slab) })
+	return append(cs, pages(b, "shm", shared, slab))
 }
 
 func memcpy(b *testing.B) contender {

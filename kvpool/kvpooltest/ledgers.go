@@ -16,6 +16,7 @@ type ledgers struct {
 	mu      sync.RWMutex
 	byState map[string]uint32 // by configuration, life and AppendState
 	all     []*ledger
+	compare bool // keep what alike needs
 }
 
 // ledger is one reached ledger. Nothing steps it in place.
@@ -33,6 +34,10 @@ type ledger struct {
 
 	mu   sync.Mutex
 	memo map[string]*outcome
+
+	others   []likeness // for alike: ledgers that were taken for this one
+	compared int        // of these
+	records  map[string]bool
 }
 
 // numbering says of each page which it becomes.
@@ -60,6 +65,7 @@ type outcome struct {
 	effects []kvpool.Effect
 	met     []situation // on the way: what a ledger has counted is no part of its state
 	err     error
+	event   kvpool.Event // for alike
 }
 
 func newLedgers() *ledgers { return &ledgers{byState: map[string]uint32{}} }
@@ -85,6 +91,9 @@ func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]jo
 	id, known := ls.byState[key]
 	ls.mu.RUnlock()
 	if known {
+		if ls.compare {
+			ls.took(id, l, jobs)
+		}
 		return id
 	}
 	x := &ledger{config: cfg, l: l, counts: l.Counts(), jobs: jobs, memo: map[string]*outcome{}}
@@ -163,18 +172,10 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 	o := &outcome{next: id}
 	x.memo[string(key)] = o
 	next := x.l.Clone()
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				o.err = fmt.Errorf("panic: %v", p)
-			}
-		}()
-		for _, fx := range next.Step(*ev, nil) {
-			o.effects = append(o.effects, keep(fx))
-		}
-		o.err = next.Check()
-		o.met = met(x.l.Stats(), next.Stats())
-	}()
+	o.perform(next, ev)
+	if ls.compare {
+		o.event = *ev
+	}
 	if o.err == nil {
 		o.err = x.compare(next)
 	}
@@ -185,6 +186,21 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 		o.next = ls.intern(x.config, next, x.jobsAfter(ev, o.effects))
 	}
 	return o
+}
+
+// perform gives the event to a ledger.
+func (o *outcome) perform(l *kvpool.Ledger, ev *kvpool.Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	before := l.Stats()
+	for _, fx := range l.Step(*ev, nil) {
+		o.effects = append(o.effects, keep(fx))
+	}
+	o.err = l.Check()
+	o.met = met(before, l.Stats())
 }
 
 // met tells what a ledger has counted in a step.

@@ -17,7 +17,7 @@ func Mutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "page freed before its own read has landed", Fault: "D1", World: "hand-off", Breaks: []string{"I4", "I7"},
-			Edits: []Edit{{"import.go", "			if s.pins > 0 {\n				l.move(s, Quarantined)\n			} else {", "			if s.pins > 0 {\n				l.own.unlink(s.edges, s)\n				l.own.unlink(e, s)\n				l.putFree(p)\n				x.out--\n			} else {"}},
+			Edits: []Edit{{"import.go", "	case s.pins > 0:\n		l.move(s, Quarantined)\n", "	case s.pins > 0:\n		l.own.unlink(s.edges, s)\n		l.own.unlink(s.edges, s)\n		l.putFree(page.Index(i))\n"}, {"import.go", "	x.own = 0\n", "	x.own, x.out = 0, 0\n"}},
 		},
 		{
 			Name: "freed on Revoke without Release", Fault: "D6", World: "hand-off", Breaks: []string{"I8"},
@@ -34,20 +34,23 @@ func Mutants() []Mutant {
 		{
 			Name: "a group missing from the seal check", Fault: "C3", World: "hand-off", Breaks: []string{"I5", "I9"},
 			Edits: []Edit{
-				{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if !x.sealed || x.out > 0 {"},
+				{"import.go", "if !x.sealed || x.accepted < len(x.places) || x.covered < len(x.places) {", "if !x.sealed || x.out > 0 {"},
 				{"import.go", "	case !x.whole():", "	case false:"},
 			},
 		},
 		{
 			Name: "started without a seal", Fault: "C4", World: "seal alone", Breaks: []string{"I9"},
 			Edits: []Edit{
-				{"import.go", "if !x.sealed || x.accepted < len(x.places) {", "if x.accepted < len(x.places) {"},
+				{"import.go", "if !x.sealed || x.accepted < len(x.places) || x.covered < len(x.places) {", "if x.accepted < len(x.places) {"},
 				{"import.go", "	case !x.whole():", "	case false:"},
 			},
 		},
 		{
 			Name: "partial reservation", Fault: "B2", World: "one page, links", Breaks: []string{"I10"},
-			Edits: []Edit{{"import.go", "	need := len(x.places) + x.spares(l.cfg.PageSize)\n", "	need := len(x.places)\n"}},
+			Edits: []Edit{
+				{"import.go", "	need := len(x.places) + x.spares(l.cfg.PageSize) - x.own\n", "	need := len(x.places) - x.own\n"},
+				{"import.go", "	if x.spares(l.cfg.PageSize) > 0 {\n", "	if false {\n"},
+			},
 		},
 		{
 			Name: "waiting in place of refusing", Fault: "A6", World: "both full", Breaks: []string{"I11"},

@@ -79,7 +79,11 @@ func (w *Single) Explore(b Bounds) Report {
 		x.hashes, x.content = append(x.hashes, hashes), append(x.content, content)
 		x.domains = append(x.domains, kvpool.DomainOf(kvpool.Key{}, p.Tenant))
 	}
+	x.ledgers.compare = b.Compare > 0
 	r := explore[singleState](x, b)
+	if b.Compare > 0 && r.Broken == nil {
+		r.Broken = x.ledgers.alike()
+	}
 	r.World, r.Situation = w.Name, x.seen.all()
 	return r
 }

@@ -13,7 +13,11 @@ type Explorable interface {
 // Explore searches the world within bounds.
 func (w *World) Explore(b Bounds) Report {
 	c := newCluster(w)
+	c.ledgers.compare = b.Compare > 0
 	r := explore[state](c, b)
+	if b.Compare > 0 && r.Broken == nil {
+		r.Broken = c.ledgers.alike()
+	}
 	r.World, r.Situation = w.Name, c.seen.all()
 	return r
 }

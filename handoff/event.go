@@ -88,7 +88,8 @@ const (
 	// computed, though it is not full, and tell EvSealed; its one token is nobody's but the seal's.
 	FxAsk
 	// FxAdopt, at a decode node: Refs hold the prompt of Spec, and the answer begins with Token, which has been reported, so that MaxTokens more may come. The scheduler takes Seq over with them (it was
-	// admitted before, by FxAdmit). If the prompt's last page has room it is Seq's to fill; otherwise Spare is a page that is allotted to the scheduler for it. The shell stamps the headers first.
+	// admitted before, by FxAdmit). If the prompt's last page has room it is Seq's to fill; otherwise Spare is a page that is allotted to the scheduler for it. The shell stamps the header of a last
+	// page that has room now; those of the full pages it has stamped when the pool said FxStart, since they are in the prefix index from then on.
 	FxAdopt
 	// FxStop: cancel Seq at the scheduler, if it knows it.
 	FxStop

@@ -23,11 +23,14 @@ const (
 	Tick                         // ticks and suspicions at odd times
 	Lie                          // one node lies to its peers
 	Tiny                         // pools hold little more than one request
+	Flip                         // bits of pages and of their headers turn over
+	Restart                      // gateways end and start again
+	Drop                         // connections between gateways and nodes break
 
-	AllFaults = Tiny<<1 - 1
+	AllFaults = Drop<<1 - 1
 )
 
-var faultNames = []string{"loss", "repeat", "delay", "clog", "partition", "stall", "crash", "abort", "slow", "tick", "lie", "tiny"}
+var faultNames = []string{"loss", "repeat", "delay", "clog", "partition", "stall", "crash", "abort", "slow", "tick", "lie", "tiny", "flip", "restart", "drop"}
 
 // String is the comma-separated list that ParseFaults takes.
 func (f Faults) String() string {
@@ -79,7 +82,6 @@ const (
 	BreakSealLate            // the runner offers before its bytes are written
 	BreakSecondOutcome       // the gateway tells an outcome again
 	BreakDomain              // all tenants share one cache domain
-	BreakKeepImports         // imported prompts that wait keep their pages whatever happens
 )
 
 // Config says what is simulated. The seed decides the rest.
@@ -126,7 +128,9 @@ type Result struct {
 	Steps                          uint64 // of all ledgers
 	Reads                          int    // pages read from peers
 	Imports                        int    // answers started from another node's pages
-	Crashes                        int
+	Crashes, GateCrashes           int
+	Preempted                      int
+	Flips, Flaws                   int // bits turned over, and what was noticed of them
 	Fences                         int
 	Digest                         uint64 // of everything that happened; equal for equal runs
 	Micros                         int64  // virtual time

@@ -4,151 +4,94 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
-	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 )
 
-// submitted takes the gateway's word, which may come many times; the answer is what has become of the attempt so far.
-func (n *node) submitted(m submit) {
-	s := n.s
-	j, known := n.byName[m.attempt]
-	if !known {
-		j = n.newJob(m)
-		s.logf("node %d: attempt %v of request %d, role %d", n.id, m.attempt, m.request, m.role)
-		switch m.role {
-		case decodeOnly:
-			j.open = true
-			n.expect(j)
-		default:
-			ask := sched.Ask{Seqs: []page.Seq{j.seq}, Tenant: s.domain(m.tenant), PromptLen: len(m.prompt), MaxTokens: m.max}
-			if m.role == prefillOnly {
-				ask.MaxTokens = 1
-			}
-			n.tellSched(sched.Event{Kind: sched.EvSubmit, Ask: ask})
-		}
-	}
-	if known && m.role != local && s.chance(30) { // the ledger must stand it
-		j.link = n.linkTo(m)
-		if m.role == decodeOnly {
-			n.expect(j)
-		} else if j.over {
-			n.reserve(j)
-		}
-	}
-	s.gw.hear(n, j)
-}
-
-func (n *node) newJob(m submit) *job {
+// told brings a gateway's message to the core.
+func (n *node) told(gateLife uint64, m *handoff.Message) {
 	n.lastSeq++
-	j := &job{submit: m, seq: n.lastSeq, since: n.s.now}
-	j.domain = kvpool.DomainOf(n.s.key, j.cacheDomain(n.s))
-	j.tokens = slices.Clone(m.prompt)
-	j.report = report{attempt: m.attempt, life: n.life, role: m.role}
-	n.jobs = append(n.jobs, j)
-	n.byName[m.attempt] = j
-	n.bySeq[j.seq] = j
-	j.link = n.linkTo(m)
-	return j
-}
-
-// linkTo is the latest link to the peer's life that the gateway means, or one that never was.
-func (n *node) linkTo(m submit) kvpool.Link {
-	if c := n.links[m.peer]; m.role != local && c != nil {
-		if l := c.sides[c.side(n)].link; l.Incarnation == m.peerLife {
-			return l
+	ev := handoff.NodeEvent{Kind: handoff.EvTold, GatewayLife: gateLife, Message: m, Seq: n.lastSeq}
+	if n.s.cfg.Break == BreakReleaseEarly && m.Kind == handoff.MsgCancel {
+		for _, a := range n.awaited {
+			if a.Attempt == m.Attempt {
+				n.s.net.send(n, a.Link, kvpool.Message{Kind: kvpool.MsgRelease, Attempt: a.Attempt, From: n.life, To: a.Link.Incarnation, Epoch: a.Link.Epoch, Status: kvpool.Cancelled})
+			}
 		}
 	}
-	return kvpool.Link{Peer: page.Node(m.peer), Incarnation: m.peerLife}
+	n.tellCore(ev)
 }
 
-// expect tells the ledger what the prompt is.
-func (n *node) expect(j *job) {
-	s, m := n.s, &j.submit
-	hashes := kvpool.PageHashes(s.key, j.cacheDomain(s), s.layout, m.prompt, s.pageSize)
-	if len(m.prompt)%s.pageSize > 0 {
-		hashes = append(hashes, chainOf(s, j.cacheDomain(s), m.prompt))
+// stepCore feeds the core and performs what it says.
+func (n *node) stepCore(ev handoff.NodeEvent) {
+	ev.Now = n.s.now * 1000
+	fx := n.core.Step(ev, n.coreFx[:0])
+	n.s.note(uint64(n.id), 4000+uint64(ev.Kind), uint64(len(fx)))
+	n.coreFx = nil // an effect may step again
+	for i := range fx {
+		n.performCore(&fx[i])
 	}
-	n.tellPool(kvpool.Event{Kind: kvpool.EvExpect, Attempt: m.attempt, Link: j.link, To: m.life, Seq: j.seq, Domain: j.domain, Tokens: len(m.prompt), Hashes: hashes})
+	n.coreFx = fx
 }
 
-// admitted: only now something may be exported.
-func (n *node) admitted(j *job) {
-	if j.submit.role != prefillOnly {
-		return
+func (n *node) performCore(fx *handoff.NodeEffect) {
+	switch fx.Kind {
+	case handoff.FxReport:
+		n.s.sendGate(n, fx.GatewayLife, handoff.AppendMessage(nil, &fx.Message))
+	case handoff.FxPool:
+		n.tellPoolOf(fx.Pool)
+	case handoff.FxAdmit:
+		admitted, why := n.sched.Admit(askOf(fx), fx.Waiting)
+		if why != nil {
+			n.stepCore(handoff.NodeEvent{Kind: handoff.EvRejected, Seq: fx.Seq, Rejection: why})
+		} else {
+			n.stepCore(handoff.NodeEvent{Kind: handoff.EvAdmitted, Seq: fx.Seq, MaxTokens: admitted.MaxTokens()})
+		}
+	case handoff.FxAsk:
+		n.newSeq(fx)
+		n.plan(sched.Event{Kind: sched.EvSubmit, Ask: askOf(fx), Expected: fx.Waiting})
+	case handoff.FxAdopt:
+		n.adopt(fx)
+	case handoff.FxStop:
+		n.plan(sched.Event{Kind: sched.EvCancel, Seq: fx.Seq})
+	case handoff.FxFreed:
+		n.plan(sched.Event{Kind: sched.EvPagesFreed})
+	case handoff.FxSuspect:
+		n.suspect(fx.Link)
 	}
-	if j.over {
-		return
-	}
-	j.open, j.since = true, n.s.now
-	n.reserve(j)
 }
 
-func (n *node) reserve(j *job) {
-	n.tellPool(kvpool.Event{Kind: kvpool.EvReserve, Attempt: j.submit.attempt, Link: j.link, Seq: j.seq, N: pagesOf(n.s, len(j.submit.prompt))})
+func askOf(fx *handoff.NodeEffect) sched.Ask {
+	ask := sched.Ask{Seqs: []page.Seq{fx.Seq}, Tenant: fx.Spec.Tenant, PromptLen: len(fx.Spec.Prompt), MaxTokens: fx.MaxTokens}
+	if !fx.Export {
+		ask.StopTokens = fx.Spec.StopTokens
+	}
+	return ask
 }
 
-func pagesOf(s *sim, tokens int) int { return (tokens + s.pageSize - 1) / s.pageSize }
-
-func (n *node) rejected(j *job, why *request.Rejection) {
-	n.s.logf("node %d: attempt %v is rejected: %s", n.id, j.submit.attempt, why.Why)
-	if j.submit.role == decodeOnly { // its prompt is here already
-		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: j.seq})
-	} else if j.submit.role == prefillOnly {
-		n.tellPool(kvpool.Event{Kind: kvpool.EvCancel, Attempt: j.submit.attempt})
+// tellPoolOf tells the pool what the core says of an attempt.
+func (n *node) tellPoolOf(ev kvpool.Event) {
+	ev.Refs = slices.Clone(ev.Refs)
+	switch ev.Kind {
+	case kvpool.EvExpect:
+		n.awaited = append(n.awaited, awaited{ev, n.s.now})
+	case kvpool.EvRelease:
+		n.readsNoMore(ev.Seq)
+	case kvpool.EvOffer:
+		if ev.Last && ev.Tokens%n.s.pageSize == 0 && len(ev.Refs) > 0 && n.s.chance(50) { // now and then the seal comes alone
+			pages := ev
+			pages.Last = false
+			n.tellPool(pages)
+			ev.Refs = nil
+		}
 	}
-	j.report.rejection = why
-	n.conclude(j, "rejected: "+why.Why)
-}
-
-// conclude notes that nothing more comes of a job here. The first word counts.
-func (n *node) conclude(j *job, why string) {
-	if j.over {
-		return
-	}
-	j.over, j.report.over, j.report.why = true, true, why
-	n.s.gw.hear(n, j)
-}
-
-// offer is the event that exports what a step has sealed of a prompt, if that is anything.
-func (n *node) offer(j *job, table []page.Ref, end int, last bool, first int32) []kvpool.Event {
-	if j.submit.role != prefillOnly || j.quit || !j.open {
-		return nil
-	}
-	upTo := end / n.s.pageSize
-	if last {
-		upTo = pagesOf(n.s, end)
-	}
-	if upTo <= j.given && !last {
-		return nil
-	}
-	if n.s.between(0, 1) == 0 && !last { // now and then two steps make one group
-		return nil
-	}
-	ev := kvpool.Event{Kind: kvpool.EvOffer, Attempt: j.submit.attempt, Refs: slices.Clone(table[min(j.given, upTo):upTo]),
-		Last: last, Tokens: len(j.submit.prompt), First: first}
-	j.given, j.since = upTo, n.s.now
-	if last && end%n.s.pageSize == 0 && len(ev.Refs) > 0 && n.s.chance(50) { // now and then the seal comes alone
-		pages := ev
-		pages.Last = false
-		ev.Refs = nil
-		return []kvpool.Event{pages, ev}
-	}
-	return []kvpool.Event{ev}
-}
-
-func (n *node) revoke(j *job) {
-	if j.quit {
-		return
-	}
-	j.quit, j.since = true, n.s.now
-	n.tellPool(kvpool.Event{Kind: kvpool.EvRevoke, Attempt: j.submit.attempt})
+	n.tellPool(ev)
 }
 
 // handOff performs what the ledger says of attempts and links.
 func (n *node) handOff(fx *kvpool.Effect) {
-	j := n.byName[fx.Attempt]
 	switch fx.Kind {
 	case kvpool.FxSend:
 		m := fx.Message
@@ -160,171 +103,38 @@ func (n *node) handOff(fx *kvpool.Effect) {
 		}
 		n.s.net.send(n, fx.Link, m)
 	case kvpool.FxFence:
+		n.tellCore(handoff.NodeEvent{Kind: handoff.EvLinkLost, Link: fx.Link})
 		n.s.net.fence(n, fx.Link)
 	case kvpool.FxRead:
 		n.s.net.read(n, *fx)
-	case kvpool.FxRefused:
-		n.refused(j, fx)
-	case kvpool.FxExported:
-		if !j.open {
-			n.s.fail("I12: node %d: the export of %v has ended twice, or was never begun", n.id, fx.Attempt)
+	case kvpool.FxStart, kvpool.FxImportEnded:
+		for i := range n.awaited {
+			if a := &n.awaited[i]; a.Attempt == fx.Attempt {
+				if fx.Kind == kvpool.FxStart {
+					n.stampImported(&a.Event, fx.Refs, fx.Have)
+					n.reads(fx.Seq, slices.Clone(fx.Refs))
+				}
+				n.awaited = slices.Delete(n.awaited, i, i+1)
+				break
+			}
 		}
-		j.open = false
-		if fx.Status != kvpool.Done {
-			n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
-			n.conclude(j, fmt.Sprintf("the export ended with status %d", fx.Status))
-		} else {
-			j.report.exported = true
-			n.conclude(j, "")
-		}
-	case kvpool.FxStart:
-		n.started(j, fx)
-	case kvpool.FxImportEnded:
-		if !j.open {
-			n.s.fail("I12: node %d: the import of %v has ended twice, or was never begun", n.id, fx.Attempt)
-		}
-		j.open = false
-		n.conclude(j, fmt.Sprintf("the import ended with status %d, page %d, %d of %d", fx.Status, fx.Page, fx.Have, fx.Max))
+		fallthrough
+	case kvpool.FxRefused, kvpool.FxExported:
+		word := *fx
+		word.Refs = slices.Clone(fx.Refs)
+		n.tellCore(handoff.NodeEvent{Kind: handoff.EvPool, Pool: &word})
 	}
 }
 
-func (n *node) refused(j *job, fx *kvpool.Effect) {
-	if !j.open {
-		return
-	}
-	j.open = false
-	if j.submit.role == prefillOnly {
-		n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
-	}
-	n.conclude(j, fmt.Sprintf("refused with status %d, %d of %d", fx.Status, fx.Have, fx.Max))
-}
-
-// started: the prompt is here. The scheduler is asked for the rest of the answer, and finds the pages when it asks for a match.
-func (n *node) started(j *job, fx *kvpool.Effect) {
-	s := n.s
-	if !j.open || j.answer > 0 {
-		s.fail("I9: node %d: attempt %v starts twice, or after its end", n.id, fx.Attempt)
-	}
-	j.open = false
-	s.res.Imports++
-	refs := slices.Clone(fx.Refs)
-	if s.cfg.Break == BreakSwapPages && len(refs) > 2 {
-		refs[0], refs[1] = refs[1], refs[0]
-	}
-	if fx.Spare != (page.Ref{}) && s.cfg.Break != BreakSpareLost { // an answer to no FxAllot would be taken for one
-		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: []page.Ref{fx.Spare}})
-		n.tellSched(sched.Event{Kind: sched.EvPagesFreed})
-	}
-	n.checkImported(j, refs)
-	j.tokens = append(j.tokens, fx.First)
-	n.token(j, fx.First)
-	if j.answer == j.submit.max || j.quit {
-		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: j.seq})
-		n.tellSched(sched.Event{Kind: sched.EvPagesFreed})
-		n.conclude(j, "")
-		return
-	}
-	j.refs = refs
-	if len(j.submit.prompt)%s.pageSize > 0 {
-		j.tail = refs[len(refs)-1]
-	}
-	ask := sched.Ask{Seqs: []page.Seq{j.seq}, Tenant: s.domain(j.submit.tenant), PromptLen: len(j.tokens), MaxTokens: j.submit.max - 1}
-	n.tellSched(sched.Event{Kind: sched.EvSubmit, Ask: ask})
-	n.tell(schedBox, n.makeRoom)
-}
-
-// checkImported holds every byte of an imported prompt against what the tokens say.
-func (n *node) checkImported(j *job, refs []page.Ref) {
-	if n.s.cfg.Break != BreakNothing {
-		return // the answer must show it
-	}
-	want := newSlab(len(refs), n.s.pageSize)
-	table := make([]page.Ref, len(refs))
-	for i := range table {
-		table[i].Page = page.Index(i)
-	}
-	want.fill(salt(j.submit.tenant), table, j.submit.prompt, 0, len(j.submit.prompt))
-	for i, ref := range refs {
-		if !slices.Equal(want.page(page.Index(i)), n.slab.page(ref.Page)) {
-			n.s.fail("I5: node %d: attempt %v starts and page %d of its prompt does not hold its tokens", n.id, j.submit.attempt, i)
-		}
-	}
-}
-
-// makeRoom lets go of imported prompts that wait for their turn, the last first, when the pool has nothing for those who have theirs: they are found again in
-// the prefix index, or computed. Otherwise the one that runs could wait for pages of those that wait for it.
-func (n *node) makeRoom() {
-	if !n.dry || n.s.cfg.Break == BreakKeepImports {
-		return
-	}
-	for i := len(n.jobs) - 1; i >= 0; i-- {
-		if j := n.jobs[i]; j.refs != nil && !j.asked {
-			j.refs, j.tail = nil, page.Ref{}
-			n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: j.seq})
-			n.tell(poolBox, func() { n.tellSched(sched.Event{Kind: sched.EvPagesFreed}) })
-			return
-		}
-	}
-}
-
-func (n *node) token(j *job, t int32) {
-	j.answer++
-	j.report.tokens = append(j.report.tokens, t)
-	n.s.gw.check(n, j)
-	n.s.gw.hear(n, j)
-}
-
-// ended: the scheduler is done with a sequence.
-func (n *node) ended(j *job, end sched.End) {
-	if j.submit.role == prefillOnly {
-		if end != sched.EndLength && j.open {
-			n.revoke(j)
-		}
-		return
-	}
-	n.conclude(j, map[bool]string{true: "", false: "cancelled"}[end == sched.EndLength])
-}
-
-// cancelled takes the gateway's word that an attempt is over.
-func (n *node) cancelled(m submit) {
-	j := n.byName[m.attempt]
-	if j == nil {
-		j = n.newJob(m) // it may come before its submit
-		j.over = true
-	}
-	j.quit, j.since = true, n.s.now
-	if m.role != local {
-		n.tellPool(kvpool.Event{Kind: kvpool.EvCancel, Attempt: m.attempt})
-	}
-	if n.s.cfg.Break == BreakReleaseEarly && m.role == decodeOnly && j.open {
-		n.s.net.send(n, j.link, kvpool.Message{Kind: kvpool.MsgRelease, Attempt: m.attempt, From: n.life, To: j.link.Incarnation, Epoch: j.link.Epoch, Status: kvpool.Cancelled})
-	}
-	n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
-	n.conclude(j, "cancelled")
-	n.s.gw.hear(n, j)
-}
-
-// tick is the shell's patience. It frees nothing: it has things sent again, gives up on what has taken long, and suspects a peer that then does not answer.
+// tick is the shell's own patience, with what it alone can see; the core's comes with it.
 func (n *node) tick() {
 	s := n.s
-	n.tellPool(kvpool.Event{Kind: kvpool.EvTick})
 	if s.chance(5) {
 		n.tellPool(kvpool.Event{Kind: kvpool.EvPatrol, N: 4})
 	}
-	live := n.jobs[:0]
-	for _, j := range n.jobs {
-		waited := s.now - j.since
-		if j.open && j.submit.role == prefillOnly && !j.quit && j.given > 0 && waited > revokeAfter {
-			n.revoke(j)
-		} else if j.open && j.quit && waited > revokeAfter+suspectAfter {
-			n.suspect(j.link)
-		}
-		if j.open || !j.over || j.refs != nil {
-			live = append(live, j)
-		}
-	}
-	clear(n.jobs[len(live):])
-	n.jobs = live
+	c, q := n.pool.Counts(), n.sched.Counts()
+	load := handoff.Load{FreePages: c.Free + c.Idle, TotalPages: n.pages, Waiting: q.Waiting, Running: q.Running}
+	n.tellCore(handoff.NodeEvent{Kind: handoff.EvNodeTick, Load: load})
 	for _, c := range slices.Clone(n.conns) {
 		i := c.side(n)
 		if out := c.sides[i].out; len(out) > 0 && s.now-out[0].began > revokeAfter+suspectAfter {

@@ -38,7 +38,7 @@ func incident(s *special) {
 			for i := 5; i < len(prompt); i += 97 {
 				prompt[i] = int32(canary + tenant*canaries + i%7)
 			}
-			s.plan.requests = append(s.plan.requests, arrival{at: at, tenant: tenant, prompt: prompt, max: max})
+			s.plan.requests = append(s.plan.requests, arrival{at: at, tenant: tenant, prompt: prompt, max: max, deadline: 30 * sec})
 		}
 		for i, over := range []int{1, 3000, 150_000, contextTokens - poolTokens - 8} {
 			ask(int64(2+10*i)*milli, i%tenants, poolTokens+over, 4)
@@ -73,28 +73,27 @@ func TestIncidentRejectedPromptsHandOffNothing(t *testing.T) {
 				t.Fatal(s.err)
 			}
 			rejected := 0
-			for _, r := range s.gw.requests {
-				if len(r.prompt) < poolTokens {
+			for _, r := range s.clients {
+				if len(r.spec.Prompt) < poolTokens {
 					if faults == 0 && r.outcome != Completed {
-						t.Errorf("request %d of %d tokens: outcome %d %s", r.id, len(r.prompt), r.outcome, r.why)
+						t.Errorf("request %d of %d tokens: outcome %d %s", r.id, len(r.spec.Prompt), r.outcome, r.why)
 					}
 					continue
 				}
 				rejected++
-				if r.outcome != Rejected || r.tokens != nil || !strings.Contains(r.why, fmt.Sprint(len(r.prompt))) || !strings.Contains(r.why, fmt.Sprint(poolTokens)) {
-					t.Errorf("request %d of %d tokens: outcome %d with %d tokens: %s", r.id, len(r.prompt), r.outcome, len(r.tokens), r.why)
+				if r.outcome != Rejected || r.tokens != nil || !strings.Contains(r.why, fmt.Sprint(len(r.spec.Prompt))) || !strings.Contains(r.why, fmt.Sprint(poolTokens)) {
+					t.Errorf("request %d of %d tokens: outcome %d with %d tokens: %s", r.id, len(r.spec.Prompt), r.outcome, len(r.tokens), r.why)
 				}
-				a := r.try.part[0].attempt
-				if s.moved[a] != 0 {
-					t.Errorf("request %d: %d pages were offered or read", r.id, s.moved[a])
+				if s.moved[r.last] != 0 {
+					t.Errorf("request %d: %d pages were offered or read", r.id, s.moved[r.last])
 				}
 			}
 			pools := s.res.Pools
 			if want := uint64(rejected); rejected == 0 || pools.ImportsEnded[2] < want {
 				t.Errorf("%d rejected, %d imports cancelled", rejected, pools.ImportsEnded[2])
 			}
-			if faults == 0 && int(pools.Exported[1]) != len(s.gw.requests)-rejected {
-				t.Errorf("%d exports done, of %d requests with %d rejected", pools.Exported[1], len(s.gw.requests), rejected)
+			if faults == 0 && int(pools.Exported[1]) != len(s.clients)-rejected {
+				t.Errorf("%d exports done, of %d requests with %d rejected", pools.Exported[1], len(s.clients), rejected)
 			}
 			t.Logf("%d requests, %d pages read", s.res.Requests, s.res.Reads)
 		})

@@ -60,6 +60,9 @@ func (a *attention) see(slot []byte) {
 	*a = attention(mix(uint64(*a)^binary.LittleEndian.Uint64(slot[8:]), binary.LittleEndian.Uint64(slot)))
 }
 
+// drawn is the look under the eyes of one choice.
+func (a attention) drawn(draw uint64) attention { return attention(mix(uint64(a), draw)) }
+
 // next is the token that follows n tokens: mostly a number, now and then one of the context's tokens.
 func (a attention) next(n int, slot func(pos int) []byte) int32 {
 	if a%4 == 0 {
@@ -81,17 +84,17 @@ func (s slab) fill(salt uint64, table []page.Ref, tokens []int32, from, to int) 
 	}
 }
 
-// sample reads n tokens through the page table and returns what follows.
-func (s slab) sample(table []page.Ref, n int) int32 {
+// sample reads n tokens through the page table and returns what follows, by the random numbers of a choice.
+func (s slab) sample(table []page.Ref, n int, draw uint64) int32 {
 	var a attention
 	for pos := range n {
 		a.see(s.slot(table, pos))
 	}
-	return a.next(n, func(pos int) []byte { return s.slot(table, pos) })
+	return a.drawn(draw).next(n, func(pos int) []byte { return s.slot(table, pos) })
 }
 
 // answer is what a single undisturbed node answers, from the tokens alone.
-func answer(salt uint64, prompt []int32, n int) []int32 {
+func answer(salt, draw uint64, prompt []int32, n int) []int32 {
 	var a attention
 	var slots []byte
 	var out []int32
@@ -108,7 +111,7 @@ func answer(salt uint64, prompt []int32, n int) []int32 {
 	}
 	add(prompt...)
 	for range n {
-		t := a.next(seen, slot)
+		t := a.drawn(draw).next(seen, slot)
 		out = append(out, t)
 		add(t)
 	}

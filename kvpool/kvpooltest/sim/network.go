@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
@@ -143,6 +144,7 @@ func (w *network) hello(c *conn, i int) {
 	m.node.conns = append(m.node.conns, c)
 	w.s.logf("node %d: connected with %d, epoch %d", m.node.id, m.link.Peer, c.epoch)
 	m.node.tellPool(kvpool.Event{Kind: kvpool.EvConnected, Link: m.link})
+	m.node.tellCore(handoff.NodeEvent{Kind: handoff.EvLinkUp, Link: m.link})
 }
 
 // send carries a message of the ledger.

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/sched"
@@ -17,47 +18,37 @@ type node struct {
 	pages           int
 	config          sched.Config
 	ledgerConfig    kvpool.Config
+	coreConfig      handoff.NodeConfig
 	slowness        int
 	down            bool
 
 	life    page.Incarnation
 	pool    *kvpool.Ledger
 	sched   *sched.Scheduler
+	core    *handoff.Node // lives with the scheduler
 	slab    slab
-	boxes   [2]mailbox // of the pool and of the scheduler
-	links   []*conn    // latest, by peer
-	conns   []*conn    // with a link that is not fenced
-	jobs    []*job
-	byName  map[kvpool.Attempt]*job // for lookup only
-	bySeq   map[page.Seq]*job       // for lookup only
+	headers []page.Header
+	boxes   [2]mailbox        // of the pool, and of the scheduler and the core
+	links   []*conn           // latest, by peer
+	conns   []*conn           // with a link that is not fenced
+	seqs    map[page.Seq]*seq // for lookup only
 	lastSeq page.Seq
 	running bool // a batch is
 	steps   int
 	poolFx  []kvpool.Effect
 	schedFx []sched.Effect
-	allots  []int // pages asked for, not answered
-	dry     bool  // the last answer was short
+	coreFx  []handoff.NodeEffect
+	tables  map[page.Seq][]page.Ref // the pages that each sequence reads; for lookup only
+	readers []page.Seq              // the sequences of tables, in any order
+	doubt   []int8                  // of each page: checks that have hashed it, and whose verdict the pool does not know yet
+	hashed  []int64                 // of each page: when a check last hashed it
+	awaited []awaited
 }
 
-// job is one attempt at this node, as its shell knows it.
-type job struct {
-	submit submit
-	seq    page.Seq
-	tokens []int32 // known so far: the prompt, then the answer
-	answer int     // tokens of the answer
-	hashes []page.Hash
-	domain page.Domain
-
-	over   bool       // nothing more will come of it here, and report says what has
-	report report     // for the gateway
-	given  int        // pages offered
-	since  int64      // of the export's last offer or revoke
-	open   bool       // an export, or an import that has not ended
-	quit   bool       // it was revoked, or cancelled
-	refs   []page.Ref // of an import that has started and whose pages the scheduler does not know yet
-	tail   page.Ref   // its last page, if partly filled
-	asked  bool       // the scheduler has asked for refs
-	link   kvpool.Link
+// awaited is the EvExpect of an import whose end is awaited.
+type awaited struct {
+	kvpool.Event
+	since int64
 }
 
 const (
@@ -101,7 +92,7 @@ func (n *node) serve(box int) {
 func (n *node) tellPool(ev kvpool.Event) {
 	n.tell(poolBox, func() { n.step(ev) })
 	switch ev.Kind {
-	case kvpool.EvReturn, kvpool.EvSpend, kvpool.EvSeal, kvpool.EvVerified, kvpool.EvScrubbed, kvpool.EvRead, kvpool.EvOffer, kvpool.EvLost, kvpool.EvFenced:
+	case kvpool.EvReturn, kvpool.EvSpend, kvpool.EvSeal, kvpool.EvVerified, kvpool.EvReserve, kvpool.EvExpect, kvpool.EvScrubbed, kvpool.EvRead, kvpool.EvOffer, kvpool.EvLost, kvpool.EvFenced:
 		if n.s.on(Repeat) && n.s.chance(15) {
 			n.later(n.s.between(10, 5*milli)<<n.s.rng.IntN(4), func() { n.tell(poolBox, func() { n.step(ev) }) })
 		}
@@ -109,6 +100,8 @@ func (n *node) tellPool(ev kvpool.Event) {
 }
 
 func (n *node) tellSched(ev sched.Event) { n.tell(schedBox, func() { n.plan(ev) }) }
+
+func (n *node) tellCore(ev handoff.NodeEvent) { n.tell(schedBox, func() { n.stepCore(ev) }) }
 
 // start begins a life with fresh memory.
 func (n *node) start() {
@@ -123,14 +116,19 @@ func (n *node) start() {
 	if n.sched, err = sched.New(n.config); err != nil {
 		panic(err)
 	}
-	n.slab = newSlab(n.pages, s.pageSize)
+	n.coreConfig.Incarnation = n.life
+	if n.core, err = handoff.NewNode(n.coreConfig); err != nil {
+		panic(err)
+	}
+	n.slab, n.headers = newSlab(n.pages, s.pageSize), make([]page.Header, n.pages)
 	for i := range n.slab.bytes {
 		n.slab.bytes[i] = 0xa5
 	}
 	n.boxes = [2]mailbox{}
 	n.links, n.conns = make([]*conn, len(s.nodes)), nil
-	n.jobs, n.byName, n.bySeq = nil, map[kvpool.Attempt]*job{}, map[page.Seq]*job{}
-	n.running, n.dry, n.allots = false, false, nil
+	n.seqs, n.tables, n.readers, n.doubt, n.awaited = map[page.Seq]*seq{}, map[page.Seq][]page.Ref{}, nil, make([]int8, n.pages), nil
+	n.hashed = make([]int64, n.pages)
+	n.running = false
 	s.logf("node %d: life %d begins", n.id, n.life)
 	n.beat()
 }
@@ -178,6 +176,7 @@ func (n *node) perform(fx *kvpool.Effect) {
 	case kvpool.FxAllotted:
 		n.tellSched(sched.Event{Kind: sched.EvAllotted, Refs: slices.Clone(fx.Refs)})
 	case kvpool.FxMatched:
+		n.reads(fx.Seq, slices.Clone(fx.Refs))
 		n.tellSched(sched.Event{Kind: sched.EvMatched, Seq: fx.Seq, Refs: slices.Clone(fx.Refs)})
 	case kvpool.FxVerify:
 		number, checks := fx.Job, slices.Clone(fx.Checks)
@@ -186,10 +185,12 @@ func (n *node) perform(fx *kvpool.Effect) {
 		ref := fx.Ref
 		n.later(s.between(10, 300), func() {
 			clear(n.slab.page(ref.Page))
+			n.headers[ref.Page] = page.Header{}
 			n.tellPool(kvpool.Event{Kind: kvpool.EvScrubbed, Ref: ref})
 		})
 	case kvpool.FxFailed:
-		s.fail("node %d: sequence %d has read page %v, which is said to be bad", n.id, fx.Seq, fx.Ref)
+		n.flaw("node %d: sequence %d has read page %v, which is said to be bad", n.id, fx.Seq, fx.Ref)
+		n.tellSched(sched.Event{Kind: sched.EvFailed, Seq: fx.Seq})
 	case kvpool.FxFreed:
 		n.tellSched(sched.Event{Kind: sched.EvPagesFreed})
 	default:
@@ -207,46 +208,63 @@ func (n *node) later(delay int64, run func()) {
 	})
 }
 
-func (n *node) verify(number uint64, checks []kvpool.Check) {
-	var bad []int
-	for i, c := range checks {
-		if checksum(n.slab.page(c.Ref.Page)) != c.Checksum {
-			bad = append(bad, i)
-			n.s.fail("node %d: page %v does not hold what was sealed in it", n.id, c.Ref)
+// reads notes which pages a sequence reads from now on.
+func (n *node) reads(id page.Seq, table []page.Ref) {
+	if _, known := n.tables[id]; !known {
+		n.readers = append(n.readers, id)
+	}
+	n.tables[id] = table
+}
+
+func (n *node) readsNoMore(id page.Seq) {
+	if _, known := n.tables[id]; known {
+		delete(n.tables, id)
+		i := slices.Index(n.readers, id)
+		n.readers[i] = n.readers[len(n.readers)-1]
+		n.readers = n.readers[:len(n.readers)-1]
+	}
+}
+
+// isQuiet: page i is sealed, and no sequence reads it, or is about to. Its bytes will be hashed before anybody does.
+func (n *node) isQuiet(i page.Index) bool {
+	if state, _ := n.pool.Page(i); state != kvpool.Resident || n.doubt[i] > 0 {
+		return false
+	}
+	for _, a := range n.awaited { // it may have found the page here, and had it hashed
+		if a.since <= n.hashed[i] {
+			return false
 		}
 	}
-	n.tellPool(kvpool.Event{Kind: kvpool.EvVerified, Job: number, Bad: bad})
+	for _, q := range n.readers {
+		for _, ref := range n.tables[q] {
+			if ref.Page == i {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // plan feeds the scheduler and performs what it says.
 func (n *node) plan(ev sched.Event) {
-	if ev.Kind == sched.EvAllotted {
-		n.dry, n.allots = len(ev.Refs) < n.allots[0], n.allots[1:]
-	}
-	n.schedFx = n.sched.Step(ev, n.schedFx[:0])
-	n.s.note(uint64(n.id), 1000+uint64(ev.Kind), uint64(len(n.schedFx)))
-	fx := n.schedFx
-	n.schedFx = nil
+	fx := n.sched.Step(ev, n.schedFx[:0])
+	n.s.note(uint64(n.id), 1000+uint64(ev.Kind), uint64(len(fx)))
+	n.schedFx = nil // an effect may step again
 	for i := range fx {
 		n.performPlan(&fx[i])
 	}
 	n.schedFx = fx
-	if ev.Kind == sched.EvAllotted {
-		n.makeRoom()
-	}
 }
 
 func (n *node) performPlan(fx *sched.Effect) {
-	j := n.bySeq[fx.Seq]
-	switch fx.Kind {
+	switch q := n.seqs[fx.Seq]; fx.Kind {
 	case sched.FxAdmitted:
-		n.admitted(j)
+		n.stepCore(handoff.NodeEvent{Kind: handoff.EvAdmitted, Seq: fx.Seq, MaxTokens: fx.Admitted.MaxTokens()})
 	case sched.FxRejected:
-		n.rejected(j, fx.Rejection)
+		n.stepCore(handoff.NodeEvent{Kind: handoff.EvRejected, Seq: fx.Seq, Rejection: fx.Rejection})
 	case sched.FxMatch:
-		n.match(j, fx.Known)
+		n.tellPool(kvpool.Event{Kind: kvpool.EvMatch, Seq: q.id, Domain: q.domain, Hashes: q.hashes[1 : 1+(fx.Known-1)/n.s.pageSize]})
 	case sched.FxAllot:
-		n.allots = append(n.allots, fx.N)
 		n.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: fx.N})
 	case sched.FxReturn:
 		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: slices.Clone(fx.Refs)})
@@ -254,134 +272,29 @@ func (n *node) performPlan(fx *sched.Effect) {
 		if len(fx.Batch.Spends) > 0 {
 			n.tellPool(kvpool.Event{Kind: kvpool.EvSpend, Spends: slices.Clone(fx.Batch.Spends)})
 		}
+		for i := range fx.Batch.Items {
+			n.reads(fx.Batch.Items[i].Seq, fx.Batch.Items[i].Pages)
+		}
 		n.running = true
 		batch := fx.Batch
 		n.later(n.s.between(200, milli), func() { n.compute(batch) })
 	case sched.FxRelease:
-		j.refs, j.tail = nil, page.Ref{}
+		n.readsNoMore(fx.Seq)
 		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: fx.Seq})
 	case sched.FxToken:
-		if j.submit.role != prefillOnly {
-			n.token(j, fx.Token)
+		if !q.export {
+			ev := handoff.NodeEvent{Kind: handoff.EvToken, Seq: q.id, Token: fx.Token}
+			n.sampled(q, q.said, fx.Token, &ev.Detail)
+			q.said++
+			n.stepCore(ev)
 		}
 	case sched.FxEnd:
-		n.ended(j, fx.End)
+		why := map[sched.End]handoff.Reason{sched.EndStop: handoff.ReasonStop, sched.EndLength: handoff.ReasonLength, sched.EndCancelled: handoff.ReasonCancelled, sched.EndFailed: handoff.ReasonPageCheck}
+		n.stepCore(handoff.NodeEvent{Kind: handoff.EvEnded, Seq: q.id, Reason: why[fx.End]})
 	case sched.FxPreempted:
-		if j.submit.role == prefillOnly && j.given > 0 { // what it has exported may be what others wait for
-			n.revoke(j)
-			n.tellSched(sched.Event{Kind: sched.EvCancel, Seq: j.seq})
-		}
+		n.s.res.Preempted++
+		n.stepCore(handoff.NodeEvent{Kind: handoff.EvPreempted, Seq: q.id})
 	}
-}
-
-// match answers from what was imported, or asks the pool.
-func (n *node) match(j *job, known int) {
-	if j.refs != nil {
-		j.asked = true
-		full := j.refs
-		if j.tail != (page.Ref{}) {
-			full = j.refs[:len(j.refs)-1]
-		}
-		n.tellSched(sched.Event{Kind: sched.EvMatched, Seq: j.seq, Refs: slices.Clone(full)})
-		return
-	}
-	full := (known - 1) / n.s.pageSize
-	j.hash(n.s, full)
-	n.tellPool(kvpool.Event{Kind: kvpool.EvMatch, Seq: j.seq, Domain: j.domain, Hashes: j.hashes[:full]})
-}
-
-// hash brings the chain hashes of the first full pages up to date.
-func (j *job) hash(s *sim, full int) {
-	if len(j.hashes) < full {
-		j.hashes = kvpool.PageHashes(s.key, j.cacheDomain(s), s.layout, j.tokens, s.pageSize)
-	}
-}
-
-// compute is the runner: it reads and writes through the page tables, seals what is full, offers it, and answers.
-func (n *node) compute(b *sched.Batch) {
-	s := n.s
-	done := sched.Event{Kind: sched.EvStepDone, Step: b.Step}
-	var seals []kvpool.Seal
-	var offers []kvpool.Event
-	for i := range b.Items {
-		it := &b.Items[i]
-		j := n.bySeq[it.Seq]
-		end := it.Start + it.Count
-		last := it.Sample && j.submit.role == prefillOnly
-		j.hash(s, end/s.pageSize)
-		if s.cfg.Break == BreakSealLate {
-			life := n.life
-			s.after(5*milli, func() {
-				if n.life == life {
-					n.write(j, it.Pages, it.Start, end)
-				}
-			})
-		} else {
-			n.write(j, it.Pages, it.Start, end)
-		}
-		r := sched.Result{Seq: it.Seq}
-		if it.Sample {
-			r.Token = n.slab.sample(it.Pages, end)
-			if j.submit.role != prefillOnly {
-				j.tokens = append(j.tokens, r.Token)
-			}
-		}
-		done.Results = append(done.Results, r)
-		for at := it.Start / s.pageSize; at*s.pageSize < end; at++ {
-			if full := (at+1)*s.pageSize <= end; full || last {
-				seals = append(seals, n.seal(j, it.Pages[at], at, full, end))
-			}
-		}
-		offers = append(offers, n.offer(j, it.Pages, end, last, r.Token)...)
-	}
-	n.running = false
-	if len(seals) > 0 {
-		n.tellPool(kvpool.Event{Kind: kvpool.EvSeal, Seals: seals})
-	}
-	for _, ev := range offers {
-		n.tellPool(ev)
-	}
-	n.tellSched(done)
-}
-
-// write computes tokens [start, end). The tail of an imported prompt is not computed but copied from the page that came.
-func (n *node) write(j *job, table []page.Ref, start, end int) {
-	size := n.s.pageSize
-	if j.tail != (page.Ref{}) && start < len(j.submit.prompt) {
-		upTo := min(end, len(j.submit.prompt))
-		for pos := start; pos < upTo; pos++ {
-			copy(n.slab.slot(table, pos), n.slab.page(j.tail.Page)[pos%size*slotBytes:][:slotBytes])
-		}
-		start = upTo
-	}
-	n.slab.fill(salt(j.submit.tenant), table, j.tokens, start, end)
-}
-
-// seal hashes a page that is full, or the prompt's last, whose tail is zeroed: stale bytes do not travel.
-func (n *node) seal(j *job, ref page.Ref, at int, full bool, end int) kvpool.Seal {
-	size := n.s.pageSize
-	seal := kvpool.Seal{Ref: ref, Seq: j.seq, Domain: j.domain, Full: full}
-	if full {
-		seal.Chain = j.hashes[at]
-	} else {
-		clear(n.slab.page(ref.Page)[(end-at*size)*slotBytes:])
-		seal.Chain = chainOf(n.s, j.cacheDomain(n.s), j.tokens[:end])
-	}
-	seal.Checksum = checksum(n.slab.page(ref.Page))
-	return seal
-}
-
-func chainOf(s *sim, domain string, tokens []int32) page.Hash {
-	c := kvpool.NewChain(s.key, domain, s.layout)
-	c.Add(tokens)
-	return c.Sum()
-}
-
-func (j *job) cacheDomain(s *sim) string {
-	if s.cfg.Break == BreakDomain {
-		return s.domain(0)
-	}
-	return s.domain(j.submit.tenant)
 }
 
 // atRest: nothing of an attempt is left, and all pages are home.
@@ -392,5 +305,5 @@ func (n *node) atRest() bool {
 			return false
 		}
 	}
-	return !n.running && c.Exports == 0 && c.Imports == 0 && c.Free+c.Idle == n.pages
+	return !n.running && n.core.Stats().Live == 0 && c.Exports == 0 && c.Imports == 0 && c.Free+c.Idle == n.pages
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/sched"
@@ -32,6 +33,10 @@ type arrival struct {
 	prompt   []int32
 	max      int
 	cancelAt int64 // 0: never
+	gate     int
+	choices  int
+	details  bool
+	deadline int64
 }
 
 const tenants = 2
@@ -53,11 +58,13 @@ func (s *sim) build() {
 		s.nodes[s.rng.IntN(s.cfg.Nodes)].liar = true
 	}
 	s.net = newNetwork(s, s.cfg.Nodes)
-	s.gw = gateway{s: s, byName: map[kvpool.Attempt]*try{}, lives: make([]page.Incarnation, s.cfg.Nodes)}
-	s.makePlan()
+	gates := 1 + s.rng.IntN(3)
+	s.makePlan(gates)
 	for _, n := range s.nodes {
 		n.start()
-		s.gw.lives[n.id] = n.life
+	}
+	for range gates {
+		s.newGate()
 	}
 	for i, a := range s.nodes {
 		for _, b := range s.nodes[i+1:] {
@@ -66,7 +73,6 @@ func (s *sim) build() {
 			}
 		}
 	}
-	s.after(0, s.gw.tick)
 	s.schedule()
 }
 
@@ -90,23 +96,31 @@ func (s *sim) newNode(i int) *node {
 		n.pages = least + s.rng.IntN(3)
 	}
 	n.config = sched.Config{
-		PageSize: s.pageSize, TotalPages: n.pages - 1, // an imported last page is copied, and held until the end
+		PageSize: s.pageSize, TotalPages: n.pages,
 		MaxModelLen: most, MaxNumSeqs: 1 + s.rng.IntN(6), MaxBatchedTokens: 8 + s.rng.IntN(40), MaxPrefillChunk: s.rng.IntN(2) * (4 + s.rng.IntN(12)), MaxQueue: 16,
 	}
 	n.ledgerConfig = kvpool.Config{
 		Node: page.Node(i), Pages: n.pages, PrefixCache: s.chance(80), Scrub: s.chance(25), PageSize: s.pageSize,
 		ExportQuota: s.rng.IntN(2) * n.pages, MaxTombstones: []int{0, 0, -1, 1, 8}[s.rng.IntN(5)],
 	}
+	ms := int64(milli * 1000)
+	n.coreConfig = handoff.NodeConfig{
+		Key: s.key, Layout: s.layout, PageSize: int64(s.pageSize), GroupPages: int64(1 + s.rng.IntN(3)), RepeatAfter: 1, ReleaseTimeout: revokeAfter * 1000,
+		SuspectTimeout: suspectAfter * 1000, GatewayGrace: 200 * ms, StatusEvery: 20 * ms, MaxRemaining: 20 * sec * 1000,
+		MaxAttempts: []int64{0, 0, 12}[s.rng.IntN(3)], MaxEnded: []int64{0, 1, 6}[s.rng.IntN(3)], MaxClosed: []int64{0, 1, 6}[s.rng.IntN(3)], MaxGateways: 8,
+	}
 	if s.cfg.special != nil {
 		s.cfg.special.node(n)
 	}
+	n.coreConfig.Prefill, n.coreConfig.Decode = n.prefill, n.decode
+	n.coreConfig.Limits = handoff.Limits{MaxModelLen: n.config.MaxModelLen, PoolTokens: n.config.TotalPages * s.pageSize}
 	return n
 }
 
 // mostTokens bounds prompt and answer of a request.
 func (s *sim) mostTokens() int { return 6*s.pageSize + 16 }
 
-func (s *sim) makePlan() {
+func (s *sim) makePlan(gates int) {
 	s.plan.end = s.between(200*milli, 600*milli)
 	if s.cfg.special != nil {
 		s.cfg.special.plan(s)
@@ -134,6 +148,13 @@ func (s *sim) makePlan() {
 		if s.cfg.Faults&Abort != 0 && s.chance(89) || s.chance(5) {
 			a.cancelAt = a.at + s.between(0, 60*milli)
 		}
+		a.gate, a.choices, a.details, a.deadline = s.rng.IntN(gates), 1, s.chance(30), 8*sec
+		if s.chance(25) {
+			a.choices = 2 + s.rng.IntN(2)
+		}
+		if s.chance(5) {
+			a.deadline = s.between(milli, 100*milli)
+		}
 		s.plan.requests = append(s.plan.requests, a)
 	}
 	s.planFaults()
@@ -143,7 +164,7 @@ func (s *sim) makePlan() {
 }
 
 func (s *sim) planFaults() {
-	for _, kind := range []Faults{Clog, Partition, Crash, Slow, Tick} {
+	for _, kind := range []Faults{Clog, Partition, Crash, Slow, Tick, Flip, Restart, Drop} {
 		if s.cfg.Faults&kind == 0 {
 			continue
 		}
@@ -198,15 +219,15 @@ func (s *sim) schedule() {
 	})
 }
 
+// arrive has a client ask for its choices, and go away if it is planned so.
 func (s *sim) arrive(a arrival) {
-	r := &client{tenant: a.tenant, prompt: a.prompt, max: a.max}
-	s.gw.begin(r)
-	if a.cancelAt > 0 {
-		s.after(a.cancelAt-a.at, func() {
-			if r.outcome == Pending {
-				s.gw.end(r, Cancelled)
-			}
-		})
+	seed := s.rng.Uint64()
+	for i := range max(1, a.choices) {
+		c := &client{tenant: a.tenant, max: a.max, deadline: a.deadline, spec: &handoff.Spec{Prompt: a.prompt, Choice: uint32(i), Seed: seed, Details: a.details}}
+		s.ask(s.gates[a.gate], c)
+		if a.cancelAt > 0 {
+			s.after(a.cancelAt-a.at, func() { s.abort(c) })
+		}
 	}
 }
 
@@ -243,6 +264,18 @@ func (s *sim) strike(f fault) {
 					n.tick()
 				}
 			})
+		}
+	case Flip:
+		for range 8 {
+			s.after(s.between(0, f.last), func() { s.flip(n) })
+		}
+	case Restart:
+		s.crashGate(s.gates[f.node%len(s.gates)], f.last)
+	case Drop:
+		for _, g := range s.gates {
+			if w := g.wires[n.id]; w != nil {
+				s.cut(w)
+			}
 		}
 	case Crash:
 		s.crashBusy(n, f.last, int(f.last%2)*200)
@@ -299,29 +332,36 @@ func (s *sim) crash(n *node, last int64) {
 			}
 		}
 	}
-	life := n.life
-	s.after(s.between(milli, 20*milli), func() {
-		if s.gw.lives[n.id] == life {
-			s.gw.lives[n.id] = 0
+	for _, g := range s.gates {
+		if w := g.wires[n.id]; w != nil {
+			s.cut(w)
 		}
-	})
+	}
 	if s.chance(50) {
 		last = 2 * milli
 	}
-	s.after(s.between(100, last), func() {
-		n.start()
-		life := n.life
-		s.after(s.between(milli, 60*milli), func() { // its knowledge is stale meanwhile
-			if n.life == life && !n.down {
-				s.gw.lives[n.id] = life
-			}
-		})
-	})
+	s.after(s.between(100, last), n.start)
 }
 
-// probe makes new requests when the faults are over.
-func (g *gateway) probe() {
-	s := g.s
+// flip turns a bit of some page over: of its header, or of its bytes where they are hashed before anybody reads them again. (What flips in a page that is being read is not found, and is not promised to be.)
+func (s *sim) flip(n *node) {
+	if n.down || !s.faults {
+		return
+	}
+	if s.chance(50) {
+		n.flip(page.Index(s.rng.IntN(n.pages)), true)
+		return
+	}
+	for range 8 {
+		if i := page.Index(s.rng.IntN(n.pages)); n.isQuiet(i) {
+			n.flip(i, false)
+			return
+		}
+	}
+}
+
+// probe makes new requests when the faults are over, each over two honest nodes, through a gateway that knows no others.
+func (s *sim) probe() {
 	if s.cfg.special != nil {
 		return
 	}
@@ -330,7 +370,7 @@ func (g *gateway) probe() {
 		if a.prefill && b.decode && !a.liar && !b.liar {
 			tenant := s.rng.IntN(tenants)
 			prompt := append([]int32{int32(canary + tenant*canaries)}, s.tokens(1+s.rng.IntN(5*s.pageSize))...)
-			g.begin(&client{tenant: tenant, prompt: prompt, max: 4, probe: true, pinned: true, nodes: [2]int{a.id, b.id}})
+			s.ask(s.newGate(a, b), &client{tenant: tenant, max: 4, probe: true, deadline: 50 * sec, spec: &handoff.Spec{Prompt: prompt}})
 		}
 	}
 }

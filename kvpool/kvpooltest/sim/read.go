@@ -88,6 +88,10 @@ func (r *read) travel(s *sim) {
 	if s.on(Stall) && s.chance(6) {
 		delay += s.between(100*milli, 1500*milli)
 	}
+	if s.on(Flip) && s.chance(2) {
+		s.res.Flips++
+		r.bytes[s.rng.IntN(len(r.bytes))] ^= 1 << s.rng.IntN(8)
+	}
 	half := len(r.bytes) / 2
 	s.after(delay, func() {
 		if !r.land(s, 0, half) {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
 )
 
 // Times of the shells, far below the bound within which all must come to rest.
@@ -13,12 +15,9 @@ const (
 	tickEvery     = 10 * milli
 	revokeAfter   = 300 * milli // an export without a Release
 	suspectAfter  = 300 * milli // a revoked export, or a draining import, after that
-	deadline      = 3 * sec     // of a request's try, at the gateway
 	restWithin    = 60 * sec    // after the faults
 	checkEvery    = 16          // steps of a ledger
-	gatewayName   = 77
-	maxTries      = 4
-	incarnationOf = 1000 // the first life's number
+	incarnationOf = 1000        // the first life's number
 )
 
 // sim is one run.
@@ -41,18 +40,21 @@ type sim struct {
 	resting bool // nothing is left to do
 	nodes   []*node
 	net     network
-	gw      gateway
+	gates   []*gate
+	clients []*client
+	probed  bool
 
-	moved map[kvpool.Attempt]int // pages offered and read, for a special's sake
-	lives page.Incarnation       // so far
-	trace []string               // ring
+	moved     map[kvpool.Attempt]int // pages offered and read
+	attemptOf map[kvpool.Attempt]*client
+	lives     page.Incarnation // so far
+	trace     []string         // ring
 }
 
 // Run simulates one seed. It returns when all has come to rest, or something broke.
 func Run(cfg Config) Result { return simulate(cfg).res }
 
 func simulate(cfg Config) *sim {
-	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6b766173)), faults: true, lives: incarnationOf, moved: map[kvpool.Attempt]int{}}
+	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6b766173)), faults: true, lives: incarnationOf, moved: map[kvpool.Attempt]int{}, attemptOf: map[kvpool.Attempt]*client{}}
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -88,8 +90,8 @@ func (s *sim) finish() {
 		s.judge()
 	}
 	s.res.Err, s.res.Micros = s.err, s.now
-	s.res.Requests = len(s.gw.requests)
-	for _, r := range s.gw.requests {
+	s.res.Requests = len(s.clients)
+	for _, r := range s.clients {
 		s.res.Outcomes[r.outcome]++
 	}
 	for _, n := range s.nodes {
@@ -144,6 +146,14 @@ func (s *sim) on(f Faults) bool { return s.faults && s.cfg.Faults&f != 0 }
 
 func (s *sim) domain(tenant int) string { return fmt.Sprintf("tenant %d", tenant) }
 
+// cacheDomain is the domain of a tenant's pages.
+func (s *sim) cacheDomain(tenant int) string {
+	if s.cfg.Break == BreakDomain {
+		return s.domain(0)
+	}
+	return s.domain(tenant)
+}
+
 // salt stands for the cache domain in the model, so that a page of another tenant is seen in the answer even where the tokens are the same.
 func salt(tenant int) uint64 { return mix(0x74656e616e74, uint64(tenant)) }
 
@@ -154,24 +164,24 @@ func (s *sim) watch() {
 	}
 }
 
-// atRest reports whether nothing is left to do.
+// atRest reports whether nothing is left to do. The first time, new requests are made, so that what still works is seen.
 func (s *sim) atRest() bool {
-	if s.now < s.plan.end || !s.gw.done() || !s.probed() {
+	if s.now < s.plan.end {
 		return false
+	}
+	for _, g := range s.gates {
+		if !g.atRest() {
+			return false
+		}
 	}
 	for _, n := range s.nodes {
 		if n.down || !n.atRest() {
 			return false
 		}
 	}
-	return true
-}
-
-// probed has new requests made after the faults, so that what still works is seen; it reports whether they have been.
-func (s *sim) probed() bool {
-	if !s.gw.probed {
-		s.gw.probed = true
-		s.gw.probe()
+	if !s.probed {
+		s.probed = true
+		s.probe()
 		return false
 	}
 	return true
@@ -180,17 +190,19 @@ func (s *sim) probed() bool {
 // whatWaits says what did not come to rest.
 func (s *sim) whatWaits() string {
 	text := fmt.Sprintf("after %d ms without faults not all is at rest:", restWithin/milli)
-	for _, r := range s.gw.requests {
+	for _, r := range s.clients {
 		if r.outcome == Pending {
 			text += fmt.Sprintf(" request %d is pending;", r.id)
 		}
 	}
-	for _, t := range s.gw.tries {
-		text += fmt.Sprintf(" attempt %v is not over at both nodes;", t.part[0].attempt)
+	for _, g := range s.gates {
+		if !g.atRest() {
+			text += fmt.Sprintf(" gateway %d has %+v;", g.id, g.core.Stats())
+		}
 	}
 	for _, n := range s.nodes {
 		if !n.down && !n.atRest() {
-			text += fmt.Sprintf(" node %d has %+v of %d, scheduler %+v, runs %v, letters %d and %d;", n.id, n.pool.Counts(), n.pages, n.sched.Counts(), n.running, len(n.boxes[0].letters), len(n.boxes[1].letters))
+			text += fmt.Sprintf(" node %d has %+v of %d, scheduler %+v, attempts %+v, runs %v, letters %d and %d;", n.id, n.pool.Counts(), n.pages, n.sched.Counts(), n.core.Stats(), n.running, len(n.boxes[0].letters), len(n.boxes[1].letters))
 		}
 	}
 	return text
@@ -198,20 +210,21 @@ func (s *sim) whatWaits() string {
 
 // judge holds the end against what must be.
 func (s *sim) judge() {
-	for _, r := range s.gw.requests {
+	for _, r := range s.clients {
 		if r.outcome == Pending {
 			s.fail("request %d has no outcome", r.id)
 		}
 		if r.outcome == Completed && len(r.tokens) != r.max {
 			s.fail("request %d completed with %d of %d tokens", r.id, len(r.tokens), r.max)
 		}
-		if r.outcome == Rejected && (len(r.tokens) > 0 || s.moved[r.try.part[0].attempt] > 0) {
-			s.fail("I12: request %d was rejected and has %d tokens, and %d pages were offered or read", r.id, len(r.tokens), s.moved[r.try.part[0].attempt])
+		if r.outcome == Rejected && (len(r.tokens) > 0 || r.limit != request.LimitQueue && s.moved[r.last] > 0) {
+			s.fail("I12: request %d was rejected and has %d tokens, and %d pages were offered or read", r.id, len(r.tokens), s.moved[r.last])
 		}
-		if len(r.prompt) > s.mostTokens() && (r.outcome == Completed) && s.cfg.special == nil {
+		if len(r.spec.Prompt) > s.mostTokens() && (r.outcome == Completed) && s.cfg.special == nil {
 			s.fail("request %d completed, and no node can hold it", r.id)
 		}
-		if r.probe && r.outcome != Completed {
+		rotten := s.cfg.Faults&Flip != 0 && r.reason == handoff.ReasonPageCheck // a bit that turned over before is noticed only now
+		if r.probe && r.outcome != Completed && !rotten {
 			s.fail("request %d, made between honest nodes after the faults, has outcome %d: %s", r.id, r.outcome, r.why)
 		}
 	}

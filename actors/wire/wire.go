@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
@@ -12,6 +13,9 @@ import (
 
 // Descriptors tells the peer of a connection how to dial each of the sender's transports over the link that is named by it.
 type Descriptors []Descriptor
+
+// Members tells a decode node where the prefill nodes listen, "host:port", whose prompts it may be sent.
+type Members []string
 
 // Descriptor is what one transport needs to be dialed; see transport.Exposed. It holds a secret of the link.
 type Descriptor struct {
@@ -29,19 +33,21 @@ const (
 	MaxDescriptors     = 16
 	MaxDescriptorBytes = 64 << 10
 	MaxTransportName   = 32
+	MaxMembers         = 1024
+	MaxMemberAddress   = 256
 )
 
 // ErrUnknown: a payload whose message is of a kind that this version does not know.
 var ErrUnknown = errors.New("wire: message of an unknown kind")
 
-// Ours reports whether m is of a type that Encode takes: *kvpool.Message, *handoff.Message or Descriptors.
+// Ours reports whether m is of a type that Encode takes: *kvpool.Message, *handoff.Message, Descriptors or Members.
 func Ours(m any) bool {
 	switch m := m.(type) {
 	case *kvpool.Message:
 		return m != nil
 	case *handoff.Message:
 		return m != nil
-	case Descriptors:
+	case Descriptors, Members:
 		return true
 	}
 	return false
@@ -62,6 +68,9 @@ func Encode(m any, trace Trace) (*pb.Payload, error) {
 		encodeRequest(&f, p, m)
 	case Descriptors:
 		encodeDescriptors(&f, p, m)
+	case Members:
+		p.Message = &pb.Payload_Members{Members: &pb.Members{Prefill: slices.Clone(m)}}
+		f.members(p.GetMembers())
 	}
 	f.trace(trace)
 	if f.err != nil {
@@ -79,6 +88,9 @@ func Decode(p *pb.Payload) (m any, trace Trace, err error) {
 		return nil, nil, ErrUnknown
 	case p.GetDescriptors() != nil:
 		m = decodeDescriptors(&f, p.GetDescriptors())
+	case p.GetMembers() != nil:
+		f.members(p.GetMembers())
+		m = Members(p.GetMembers().GetPrefill())
 	default:
 		if pages := decodePages(&f, p); pages != nil {
 			m = pages
@@ -129,6 +141,16 @@ func decodeDescriptors(f *fields, in *pb.Descriptors) Descriptors {
 		ds = append(ds, Descriptor{Transport: d.GetTransport(), Bytes: d.GetDescriptor_()})
 	}
 	return ds
+}
+
+func (f *fields) members(in *pb.Members) {
+	f.count("Members.prefill", len(in.GetPrefill()), MaxMembers)
+	for i, addr := range in.GetPrefill() {
+		if f.err != nil {
+			return
+		}
+		f.text(fmt.Sprintf("Members.prefill[%d]", i), addr, MaxMemberAddress)
+	}
 }
 
 func (f *fields) descriptors(in *pb.Descriptors) {

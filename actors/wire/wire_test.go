@@ -31,6 +31,8 @@ func canonical(m any) []byte {
 			b = append(append(append(append(b, d.Transport...), 0), d.Bytes...), 0)
 		}
 		return b
+	case Members:
+		return []byte(strings.Join(m, "\x00"))
 	}
 	return nil
 }
@@ -125,7 +127,9 @@ func drawRequest(t *rapid.T) *handoff.Message {
 }
 
 func drawMessage(t *rapid.T) any {
-	switch rapid.IntRange(0, 4).Draw(t, "of") {
+	switch rapid.IntRange(0, 5).Draw(t, "of") {
+	case 5:
+		return Members(rapid.SliceOfN(rapid.StringN(0, 9, 36), 0, 3).Draw(t, "members"))
 	case 0:
 		ds := Descriptors{}
 		for range rapid.IntRange(0, 3).Draw(t, "descriptors") {
@@ -259,6 +263,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"Tokens.piece is missing", &pb.Payload{Message: &pb.Payload_Tokens{Tokens: &pb.Tokens{Part: part}}}},
 		{"End.reason is -1", &pb.Payload{Message: &pb.Payload_End{End: &pb.End{Part: part, Reason: -1}}}},
 		{"NodeStatus.load is missing", &pb.Payload{Message: &pb.Payload_Status{Status: &pb.NodeStatus{}}}},
+		{"Members.prefill has 1025", &pb.Payload{Message: &pb.Payload_Members{Members: &pb.Members{Prefill: make([]string, 1025)}}}},
+		{"Members.prefill[1] has 257", &pb.Payload{Message: &pb.Payload_Members{Members: &pb.Members{Prefill: []string{"", strings.Repeat("a", 257)}}}}},
 		{"Descriptors.descriptors has 17", &pb.Payload{Message: &pb.Payload_Descriptors{Descriptors: &pb.Descriptors{Descriptors: make([]*pb.Descriptor, 17)}}}},
 	} {
 		if m, _, err := Decode(c.p); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -272,7 +278,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 // Each kind has a name of its own in metrics, and a newer version's kind is unknown.
 func TestNames(t *testing.T) {
-	if names := Names(); len(names) != 15 || !slices.Contains(names, "offer") || !slices.Contains(names, "status") {
+	if names := Names(); len(names) != 16 || !slices.Contains(names, "offer") || !slices.Contains(names, "status") {
 		t.Errorf("names %v", names)
 	}
 	p, err := Encode(&handoff.Message{Kind: handoff.MsgStatus, Status: &handoff.Status{}}, nil)
@@ -289,6 +295,7 @@ func TestNames(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, m := range []any{
 		Descriptors{{Transport: "tcp", Bytes: []byte("x")}},
+		Members{"10.0.0.1:7001"},
 		&kvpool.Message{Kind: kvpool.MsgOffer, Total: 1, Pages: make([]kvpool.Offer, 2), Seal: &kvpool.SealOf{First: -1}},
 		&kvpool.Message{Kind: kvpool.MsgRelease, Status: kvpool.Refused, Page: -1},
 		&handoff.Message{Kind: handoff.MsgSubmit, Role: handoff.Decode, Link: page.Link{Peer: 1}, Spec: &handoff.Spec{Prompt: []int32{1, 2}}},

@@ -803,6 +803,7 @@ type Payload struct {
 	// Types that are valid to be assigned to Message:
 	//
 	//	*Payload_Descriptors
+	//	*Payload_Members
 	//	*Payload_Offer
 	//	*Payload_Release
 	//	*Payload_Revoke
@@ -876,6 +877,15 @@ func (x *Payload) GetDescriptors() *Descriptors {
 	if x != nil {
 		if x, ok := x.Message.(*Payload_Descriptors); ok {
 			return x.Descriptors
+		}
+	}
+	return nil
+}
+
+func (x *Payload) GetMembers() *Members {
+	if x != nil {
+		if x, ok := x.Message.(*Payload_Members); ok {
+			return x.Members
 		}
 	}
 	return nil
@@ -1006,6 +1016,10 @@ type Payload_Descriptors struct {
 	Descriptors *Descriptors `protobuf:"bytes,3,opt,name=descriptors,proto3,oneof"`
 }
 
+type Payload_Members struct {
+	Members *Members `protobuf:"bytes,4,opt,name=members,proto3,oneof"`
+}
+
 type Payload_Offer struct {
 	Offer *Offer `protobuf:"bytes,10,opt,name=offer,proto3,oneof"`
 }
@@ -1060,6 +1074,8 @@ type Payload_Status struct {
 
 func (*Payload_Descriptors) isPayload_Message() {}
 
+func (*Payload_Members) isPayload_Message() {}
+
 func (*Payload_Offer) isPayload_Message() {}
 
 func (*Payload_Release) isPayload_Message() {}
@@ -1086,6 +1102,51 @@ func (*Payload_Closed) isPayload_Message() {}
 
 func (*Payload_Status) isPayload_Message() {}
 
+// Members, from a gateway to a decode node: where the prefill nodes listen whose prompts it may be sent. The node connects with them; the list may grow.
+type Members struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prefill       []string               `protobuf:"bytes,1,rep,name=prefill,proto3" json:"prefill,omitempty"` // host:port
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Members) Reset() {
+	*x = Members{}
+	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Members) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Members) ProtoMessage() {}
+
+func (x *Members) ProtoReflect() protoreflect.Message {
+	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Members.ProtoReflect.Descriptor instead.
+func (*Members) Descriptor() ([]byte, []int) {
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Members) GetPrefill() []string {
+	if x != nil {
+		return x.Prefill
+	}
+	return nil
+}
+
 // Descriptors tells how to dial the sender's transports over this link. They hold secrets of the link.
 type Descriptors struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1096,7 +1157,7 @@ type Descriptors struct {
 
 func (x *Descriptors) Reset() {
 	*x = Descriptors{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	mi := &file_kvasir_v1_link_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1169,7 @@ func (x *Descriptors) String() string {
 func (*Descriptors) ProtoMessage() {}
 
 func (x *Descriptors) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	mi := &file_kvasir_v1_link_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1182,7 @@ func (x *Descriptors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Descriptors.ProtoReflect.Descriptor instead.
 func (*Descriptors) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{9}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Descriptors) GetDescriptors() []*Descriptor {
@@ -1141,7 +1202,7 @@ type Descriptor struct {
 
 func (x *Descriptor) Reset() {
 	*x = Descriptor{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[10]
+	mi := &file_kvasir_v1_link_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1214,7 @@ func (x *Descriptor) String() string {
 func (*Descriptor) ProtoMessage() {}
 
 func (x *Descriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[10]
+	mi := &file_kvasir_v1_link_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1227,7 @@ func (x *Descriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Descriptor.ProtoReflect.Descriptor instead.
 func (*Descriptor) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{10}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Descriptor) GetTransport() string {
@@ -1239,11 +1300,12 @@ const file_kvasir_v1_link_proto_rawDesc = "" +
 	"\x04Ping\x12\x14\n" +
 	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"\x1c\n" +
 	"\x04Pong\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"\xae\x06\n" +
+	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"\xde\x06\n" +
 	"\aPayload\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x05trace\x18\x02 \x03(\v2\x1d.kvasir.v1.Payload.TraceEntryR\x05trace\x12:\n" +
-	"\vdescriptors\x18\x03 \x01(\v2\x16.kvasir.v1.DescriptorsH\x00R\vdescriptors\x12(\n" +
+	"\vdescriptors\x18\x03 \x01(\v2\x16.kvasir.v1.DescriptorsH\x00R\vdescriptors\x12.\n" +
+	"\amembers\x18\x04 \x01(\v2\x12.kvasir.v1.MembersH\x00R\amembers\x12(\n" +
 	"\x05offer\x18\n" +
 	" \x01(\v2\x10.kvasir.v1.OfferH\x00R\x05offer\x12.\n" +
 	"\arelease\x18\v \x01(\v2\x12.kvasir.v1.ReleaseH\x00R\arelease\x12+\n" +
@@ -1262,7 +1324,9 @@ const file_kvasir_v1_link_proto_rawDesc = "" +
 	"TraceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\t\n" +
-	"\amessage\"F\n" +
+	"\amessage\"#\n" +
+	"\aMembers\x12\x18\n" +
+	"\aprefill\x18\x01 \x03(\tR\aprefill\"F\n" +
 	"\vDescriptors\x127\n" +
 	"\vdescriptors\x18\x01 \x03(\v2\x15.kvasir.v1.DescriptorR\vdescriptors\"J\n" +
 	"\n" +
@@ -1302,7 +1366,7 @@ func file_kvasir_v1_link_proto_rawDescGZIP() []byte {
 }
 
 var file_kvasir_v1_link_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_kvasir_v1_link_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_kvasir_v1_link_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_kvasir_v1_link_proto_goTypes = []any{
 	(Kind)(0),           // 0: kvasir.v1.Kind
 	(Cause)(0),          // 1: kvasir.v1.Cause
@@ -1315,22 +1379,23 @@ var file_kvasir_v1_link_proto_goTypes = []any{
 	(*Ping)(nil),        // 8: kvasir.v1.Ping
 	(*Pong)(nil),        // 9: kvasir.v1.Pong
 	(*Payload)(nil),     // 10: kvasir.v1.Payload
-	(*Descriptors)(nil), // 11: kvasir.v1.Descriptors
-	(*Descriptor)(nil),  // 12: kvasir.v1.Descriptor
-	nil,                 // 13: kvasir.v1.Payload.TraceEntry
-	(*Offer)(nil),       // 14: kvasir.v1.Offer
-	(*Release)(nil),     // 15: kvasir.v1.Release
-	(*Revoke)(nil),      // 16: kvasir.v1.Revoke
-	(*Submit)(nil),      // 17: kvasir.v1.Submit
-	(*Poll)(nil),        // 18: kvasir.v1.Poll
-	(*Cancel)(nil),      // 19: kvasir.v1.Cancel
-	(*Accepted)(nil),    // 20: kvasir.v1.Accepted
-	(*Rejected)(nil),    // 21: kvasir.v1.Rejected
-	(*Prefilled)(nil),   // 22: kvasir.v1.Prefilled
-	(*Tokens)(nil),      // 23: kvasir.v1.Tokens
-	(*End)(nil),         // 24: kvasir.v1.End
-	(*Closed)(nil),      // 25: kvasir.v1.Closed
-	(*NodeStatus)(nil),  // 26: kvasir.v1.NodeStatus
+	(*Members)(nil),     // 11: kvasir.v1.Members
+	(*Descriptors)(nil), // 12: kvasir.v1.Descriptors
+	(*Descriptor)(nil),  // 13: kvasir.v1.Descriptor
+	nil,                 // 14: kvasir.v1.Payload.TraceEntry
+	(*Offer)(nil),       // 15: kvasir.v1.Offer
+	(*Release)(nil),     // 16: kvasir.v1.Release
+	(*Revoke)(nil),      // 17: kvasir.v1.Revoke
+	(*Submit)(nil),      // 18: kvasir.v1.Submit
+	(*Poll)(nil),        // 19: kvasir.v1.Poll
+	(*Cancel)(nil),      // 20: kvasir.v1.Cancel
+	(*Accepted)(nil),    // 21: kvasir.v1.Accepted
+	(*Rejected)(nil),    // 22: kvasir.v1.Rejected
+	(*Prefilled)(nil),   // 23: kvasir.v1.Prefilled
+	(*Tokens)(nil),      // 24: kvasir.v1.Tokens
+	(*End)(nil),         // 25: kvasir.v1.End
+	(*Closed)(nil),      // 26: kvasir.v1.Closed
+	(*NodeStatus)(nil),  // 27: kvasir.v1.NodeStatus
 }
 var file_kvasir_v1_link_proto_depIdxs = []int32{
 	3,  // 0: kvasir.v1.Frame.hello:type_name -> kvasir.v1.Hello
@@ -1344,29 +1409,30 @@ var file_kvasir_v1_link_proto_depIdxs = []int32{
 	7,  // 8: kvasir.v1.Hello.credit:type_name -> kvasir.v1.Credit
 	1,  // 9: kvasir.v1.Goodbye.cause:type_name -> kvasir.v1.Cause
 	7,  // 10: kvasir.v1.Ack.credit:type_name -> kvasir.v1.Credit
-	13, // 11: kvasir.v1.Payload.trace:type_name -> kvasir.v1.Payload.TraceEntry
-	11, // 12: kvasir.v1.Payload.descriptors:type_name -> kvasir.v1.Descriptors
-	14, // 13: kvasir.v1.Payload.offer:type_name -> kvasir.v1.Offer
-	15, // 14: kvasir.v1.Payload.release:type_name -> kvasir.v1.Release
-	16, // 15: kvasir.v1.Payload.revoke:type_name -> kvasir.v1.Revoke
-	17, // 16: kvasir.v1.Payload.submit:type_name -> kvasir.v1.Submit
-	18, // 17: kvasir.v1.Payload.poll:type_name -> kvasir.v1.Poll
-	19, // 18: kvasir.v1.Payload.cancel:type_name -> kvasir.v1.Cancel
-	20, // 19: kvasir.v1.Payload.accepted:type_name -> kvasir.v1.Accepted
-	21, // 20: kvasir.v1.Payload.rejected:type_name -> kvasir.v1.Rejected
-	22, // 21: kvasir.v1.Payload.prefilled:type_name -> kvasir.v1.Prefilled
-	23, // 22: kvasir.v1.Payload.tokens:type_name -> kvasir.v1.Tokens
-	24, // 23: kvasir.v1.Payload.end:type_name -> kvasir.v1.End
-	25, // 24: kvasir.v1.Payload.closed:type_name -> kvasir.v1.Closed
-	26, // 25: kvasir.v1.Payload.status:type_name -> kvasir.v1.NodeStatus
-	12, // 26: kvasir.v1.Descriptors.descriptors:type_name -> kvasir.v1.Descriptor
-	2,  // 27: kvasir.v1.Link.Connect:input_type -> kvasir.v1.Frame
-	2,  // 28: kvasir.v1.Link.Connect:output_type -> kvasir.v1.Frame
-	28, // [28:29] is the sub-list for method output_type
-	27, // [27:28] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	14, // 11: kvasir.v1.Payload.trace:type_name -> kvasir.v1.Payload.TraceEntry
+	12, // 12: kvasir.v1.Payload.descriptors:type_name -> kvasir.v1.Descriptors
+	11, // 13: kvasir.v1.Payload.members:type_name -> kvasir.v1.Members
+	15, // 14: kvasir.v1.Payload.offer:type_name -> kvasir.v1.Offer
+	16, // 15: kvasir.v1.Payload.release:type_name -> kvasir.v1.Release
+	17, // 16: kvasir.v1.Payload.revoke:type_name -> kvasir.v1.Revoke
+	18, // 17: kvasir.v1.Payload.submit:type_name -> kvasir.v1.Submit
+	19, // 18: kvasir.v1.Payload.poll:type_name -> kvasir.v1.Poll
+	20, // 19: kvasir.v1.Payload.cancel:type_name -> kvasir.v1.Cancel
+	21, // 20: kvasir.v1.Payload.accepted:type_name -> kvasir.v1.Accepted
+	22, // 21: kvasir.v1.Payload.rejected:type_name -> kvasir.v1.Rejected
+	23, // 22: kvasir.v1.Payload.prefilled:type_name -> kvasir.v1.Prefilled
+	24, // 23: kvasir.v1.Payload.tokens:type_name -> kvasir.v1.Tokens
+	25, // 24: kvasir.v1.Payload.end:type_name -> kvasir.v1.End
+	26, // 25: kvasir.v1.Payload.closed:type_name -> kvasir.v1.Closed
+	27, // 26: kvasir.v1.Payload.status:type_name -> kvasir.v1.NodeStatus
+	13, // 27: kvasir.v1.Descriptors.descriptors:type_name -> kvasir.v1.Descriptor
+	2,  // 28: kvasir.v1.Link.Connect:input_type -> kvasir.v1.Frame
+	2,  // 29: kvasir.v1.Link.Connect:output_type -> kvasir.v1.Frame
+	29, // [29:30] is the sub-list for method output_type
+	28, // [28:29] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_kvasir_v1_link_proto_init() }
@@ -1387,6 +1453,7 @@ func file_kvasir_v1_link_proto_init() {
 	}
 	file_kvasir_v1_link_proto_msgTypes[8].OneofWrappers = []any{
 		(*Payload_Descriptors)(nil),
+		(*Payload_Members)(nil),
 		(*Payload_Offer)(nil),
 		(*Payload_Release)(nil),
 		(*Payload_Revoke)(nil),
@@ -1407,7 +1474,7 @@ func file_kvasir_v1_link_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_kvasir_v1_link_proto_rawDesc), len(file_kvasir_v1_link_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

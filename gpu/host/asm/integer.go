@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -29,7 +32,11 @@ type strip struct {
 
 // beginStrip begins the function and its loop over blocks, of which locals vectors are kept in memory.
 func beginStrip(c *constants, name, what string, locals int) *strip {
-	function("asmProduct"+name, "func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)",
+	attributes := attr.NOSPLIT
+	if locals > 16 { // more than the stack is sure to have
+		attributes = 0
+	}
+	functionWith(attributes, "asmProduct"+name, "func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)",
 		"adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: "+what+". "+
 			"x holds a record for each row of the first 32 columns, then of the next.")
 	s := &strip{c: c, labels: new(int), x: pointer("x"), distance: pointer("rowBytes"), triple: GP64(), local: GP64(), ones: YMM()}
@@ -92,7 +99,7 @@ func (s *strip) columns(offset int) [4]reg.VecVirtual {
 	var r [4]reg.VecVirtual
 	for i := range r {
 		r[i] = YMM()
-		VMOVDQU(s.at(s.w, i, offset), r[i].AsX())
+		VBROADCASTI128(s.at(s.w, i, offset), r[i])
 		VINSERTI128(Imm(1), s.at(s.w, i+4, offset), r[i], r[i])
 	}
 	var t [4]reg.VecVirtual
@@ -121,6 +128,19 @@ func (s *strip) halves(offset int) reg.VecVirtual {
 	return v
 }
 
+// doubles are the four bytes at a place in each row.
+func (s *strip) doubles(offset int) reg.VecVirtual {
+	v, high := YMM(), XMM()
+	VPBROADCASTD(s.at(s.w, 0, offset), v)
+	VMOVD(s.at(s.w, 4, offset), high)
+	for i := 1; i < 4; i++ {
+		VPINSRD(Imm(uint64(i)), s.at(s.w, i, offset), v.AsX(), v.AsX())
+		VPINSRD(Imm(uint64(i)), s.at(s.w, 4+i, offset), high, high)
+	}
+	VINSERTI128(Imm(1), high, v, v)
+	return v
+}
+
 // lowHalves makes float32 of the halves in the low half of each lane.
 func (s *strip) lowHalves(v reg.VecVirtual) reg.VecVirtual {
 	low, high, f := YMM(), XMM(), YMM()
@@ -134,7 +154,7 @@ func (s *strip) lowHalves(v reg.VecVirtual) reg.VecVirtual {
 // eachRow emits the loop over the rows of x for a block of 32: body adds a row's product to the accumulator. It leaves x at the next block.
 func (s *strip) eachRow(body func(acc Mem)) {
 	*s.labels++
-	label := "rows" + string(rune('0'+*s.labels))
+	label := fmt.Sprint("rows", *s.labels)
 	acc, rows := pointer("acc"), pointer("rows")
 	Label(label)
 	body(Mem{Base: acc})
@@ -258,26 +278,56 @@ func productQ8_0(c *constants) {
 	s.end(34)
 }
 
-// productQ4_0 takes the elements as they are stored, from 0 to 15, and then takes away 8 times the sum of x. All eight sums of pairs are at most 8*2*15*127 = 30480 together.
-func productQ4_0(c *constants) {
-	s := beginStrip(c, "Q4_0", "blocks of 32 elements", 0)
+// nibbleFormat is a type whose blocks of 32 hold the low four bits of element e and of e+16 in a byte.
+type nibbleFormat struct {
+	name                       string
+	bytes                      int    // of a block, which begins with its scale, a half
+	minimum, fifthBits, quants int    // offsets in the block; 0: it has none
+	offset                     uint64 // elements are 2^offset too large; 0: they are not
+}
+
+// productNibbles takes the elements as they are stored, from 0 to 15 or 31, and then takes away what they are too large times the sum of x. Sums of pairs are at most
+// 2*15*127 = 3810, eight of which fit in 16 bits, or 2*31*127 = 7874, of which four do.
+func productNibbles(c *constants, f nibbleFormat) {
+	s := beginStrip(c, f.name, "blocks of 32 elements", 0)
 	s.readAhead(0)
-	packed := s.columns(2)
+	packed := s.columns(f.quants)
 	w := make([]reg.VecVirtual, 8)
 	for i, v := range packed {
 		w[i] = s.low(v)
 		w[i+4] = s.high(v)
 	}
+	runs := 8
+	if f.fifthBits > 0 {
+		runs = 4
+		bits := s.doubles(f.fifthBits)
+		for k, v := range w {
+			fifth := YMM()
+			VPSHUFB(c.copyByte[k/2], bits, fifth)
+			VPAND(c.selectBits[k%2], fifth, fifth)
+			VPCMPEQB(c.selectBits[k%2], fifth, fifth)
+			VPAND(c.sixteens, fifth, fifth)
+			VPOR(fifth, v, v)
+		}
+	}
 	scale := s.halves(0)
+	var minimum Op
+	if f.minimum > 0 {
+		m := s.halves(f.minimum)
+		VXORPS(c.signs, m, m) // it is added
+		minimum = m
+	}
 	s.eachRow(func(acc Mem) {
-		product := s.unsignedDot(w, 8, s.onesFactor)
-		offset := s.activations(recordSum)
-		VPSLLD(Imm(3), offset, offset)
-		VPSUBD(offset, product, product)
+		product := s.unsignedDot(w, runs, s.onesFactor)
+		if f.offset > 0 {
+			offset := s.activations(recordSum)
+			VPSLLD(Imm(f.offset), offset, offset)
+			VPSUBD(offset, product, product)
+		}
 		s.scaled(product, scale)
-		s.addTo(acc, product, nil)
+		s.addTo(acc, product, minimum)
 	})
-	s.end(18)
+	s.end(f.bytes)
 }
 
 // quantise emits the encoding of activations.

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -35,6 +36,8 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *submit:
 		a.submit(m)
+	case *adopt:
+		a.adopt(m)
 	case cancel:
 		a.step(sched.Event{Kind: sched.EvCancel, Seq: m.seq})
 	case *matched:
@@ -65,11 +68,12 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 
 // submit hands a request to the core. Whatever costs time in proportion to the prompt is done only for one that was admitted.
 func (a *schedulerActor) submit(m *submit) {
-	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs)}, a.fx[:0])
+	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs), Expected: m.expected}, a.fx[:0])
 	for _, fx := range a.fx {
 		switch fx.Kind {
 		case sched.FxAdmitted:
-			a.admit(m)
+			a.node.metrics.prompt.Add(float64(len(m.spec.Prompt)))
+			a.know(&begin{seqs: m.stream.seqs, spec: m.spec, export: m.export}, m.stream)
 		case sched.FxRejected:
 			a.node.metrics.rejected(m.spec.Choices)
 			a.node.endStream(m.stream, fx.Rejection) // no page, no message to the runner (I12)
@@ -79,18 +83,29 @@ func (a *schedulerActor) submit(m *submit) {
 	}
 }
 
-// admit makes an admitted request's sequences known here and to the runner.
-func (a *schedulerActor) admit(m *submit) {
+// adopt hands a sequence with its prompt to the core.
+func (a *schedulerActor) adopt(m *adopt) {
+	if m.spec.MaxTokens == 1 {
+		panic(fmt.Sprintf("actors: sequence %d is adopted and its answer is over", m.stream.seqs[0]))
+	}
+	a.know(&begin{seqs: m.stream.seqs, spec: m.spec, imported: m}, m.stream)
+	ask := m.spec.ask(m.stream.seqs)
+	ask.PromptLen++ // with the first token of the answer
+	ask.MaxTokens = max(0, ask.MaxTokens-1)
+	a.step(sched.Event{Kind: sched.EvAdopt, Ask: ask, Refs: m.refs, Computed: len(m.spec.Prompt), Spare: m.spare})
+}
+
+// know makes an admitted request's sequences known here and to the runner.
+func (a *schedulerActor) know(m *begin, stream *Stream) {
 	n := a.node
-	n.metrics.prompt.Add(float64(len(m.spec.Prompt)))
-	t := newTrail(n.chain(m.spec.Tenant), n.layout.PageSize, m.spec.Prompt)
-	for i, q := range m.stream.seqs {
+	t := m.trail(n)
+	for i, q := range m.seqs {
 		if i > 0 {
 			t = t.clone()
 		}
-		a.seqs[q] = &schedSeq{stream: m.stream, choice: i, trail: t, domain: n.domain(m.spec.Tenant)}
+		a.seqs[q] = &schedSeq{stream: stream, choice: i, trail: t, domain: n.domain(m.spec.Tenant)}
 	}
-	n.tell(n.runner, &begin{seqs: m.stream.seqs, spec: m.spec})
+	n.tell(n.runner, m)
 }
 
 func (a *schedulerActor) step(ev sched.Event) {

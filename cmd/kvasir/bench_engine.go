@@ -59,12 +59,12 @@ func (c *benchEngineCmd) Run(a *app) error {
 		return err
 	}
 	return untilInterrupted(func(ctx context.Context) error {
-		for _, n := range threads {
-			speed, err := measure.ReadBandwidth(ctx, n)
-			if err != nil {
-				return err
-			}
-			report.Bandwidth = append(report.Bandwidth, bandwidth{n, speed})
+		speeds, err := measure.ReadBandwidth(ctx, threads)
+		if err != nil {
+			return err
+		}
+		for i, n := range threads {
+			report.Bandwidth = append(report.Bandwidth, bandwidth{n, speeds[i]})
 		}
 		if !c.JSON {
 			if err := printSpeedHead(a, &report.measured); err != nil {

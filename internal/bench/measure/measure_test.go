@@ -138,6 +138,16 @@ func TestAFailureIsTold(t *testing.T) {
 	}
 }
 
+// Answers that have ended before all sequences write tell nothing, which must not look like a speed.
+func TestAnswersThatAreTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, err := Run(t.Context(), newSlow(), Case{PromptTokens: 1000, GenTokens: 1, Batch: 2}, 1<<20, random())
+		if err == nil || !strings.Contains(err.Error(), "longer answers") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -159,13 +169,13 @@ func TestPrefix(t *testing.T) {
 }
 
 func TestReadBandwidth(t *testing.T) {
-	got, err := readBandwidth(t.Context(), 2, 3<<20+1)
-	if err != nil || got < 1e7 || got > 1e14 {
+	got, err := readBandwidth(t.Context(), []int{1, 3}, 3<<20+1)
+	if err != nil || len(got) != 2 || slices.Min(got) < 1e7 || slices.Max(got) > 1e14 {
 		t.Errorf("%v bytes/s, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readBandwidth(ctx, 1, 1<<20); !errors.Is(err, context.Canceled) {
+	if _, err := readBandwidth(ctx, []int{1}, 1<<20); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -2383,8 +2383,7 @@ TEXT ·asmProductQ8_0(SB), NOSPLIT, $288-48
 	MOVQ     w+8(FP), SI
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (SI)(CX*4), DI
-	LEAQ     (SI)(CX*8), R8
-	LEAQ     (DI)(CX*8), R9
+	LEAQ     8192(SI)(CX*8), R8
 	LEAQ     (SP), BX
 	ADDQ     $0x1f, BX
 	ANDQ     $-32, BX
@@ -2393,13 +2392,11 @@ TEXT ·asmProductQ8_0(SB), NOSPLIT, $288-48
 
 blocks:
 	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
-	PREFETCHT0     (R9)
-	PREFETCHT0     (R9)(CX*1)
-	PREFETCHT0     (R9)(CX*2)
-	PREFETCHT0     (R9)(DX*1)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000110, R8
 	VBROADCASTI128 2(SI), Y1
 	VINSERTI128    $0x01, 2(DI), Y1, Y1
 	VBROADCASTI128 2(SI)(CX*1), Y2
@@ -2458,8 +2455,8 @@ blocks:
 	VPINSRW        $0x06, (DI)(CX*2), X9, X9
 	VPINSRW        $0x07, (DI)(DX*1), X9, X9
 	VCVTPH2PS      X9, Y9
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows1:
 	VPBROADCASTD (AX), Y10
@@ -2505,16 +2502,14 @@ rows1:
 	VPBROADCASTD 32(AX), Y11
 	VMULPS       Y11, Y10, Y10
 	VMULPS       Y9, Y10, Y10
-	VADDPS       (R10), Y10, Y10
-	VMOVUPS      Y10, (R10)
+	VADDPS       (R9), Y10, Y10
+	VMOVUPS      Y10, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows1
 	ADDQ         $0x22, SI
 	ADDQ         $0x22, DI
-	ADDQ         $0x22, R8
-	ADDQ         $0x22, R9
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -2528,20 +2523,15 @@ TEXT ·asmProductQ4_0(SB), NOSPLIT, $0-48
 	MOVQ     w+8(FP), BX
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (BX)(CX*4), SI
-	LEAQ     (BX)(CX*8), DI
-	LEAQ     (SI)(CX*8), R8
+	LEAQ     8192(BX)(CX*8), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
 	PREFETCHT0     (DI)
-	PREFETCHT0     (DI)(CX*1)
-	PREFETCHT0     (DI)(CX*2)
-	PREFETCHT0     (DI)(DX*1)
-	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x00000090, DI
 	VBROADCASTI128 2(BX), Y1
 	VINSERTI128    $0x01, 2(SI), Y1, Y1
 	VBROADCASTI128 2(BX)(CX*1), Y2
@@ -2584,8 +2574,8 @@ blocks:
 	VPINSRW        $0x06, (SI)(CX*2), X9, X9
 	VPINSRW        $0x07, (SI)(DX*1), X9, X9
 	VCVTPH2PS      X9, Y9
-	MOVQ           acc+0(FP), R9
-	MOVQ           rows+32(FP), R10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
 
 rows1:
 	VPBROADCASTD (AX), Y10
@@ -2619,16 +2609,14 @@ rows1:
 	VPBROADCASTD 32(AX), Y11
 	VMULPS       Y11, Y10, Y10
 	VMULPS       Y9, Y10, Y10
-	VADDPS       (R9), Y10, Y10
-	VMOVUPS      Y10, (R9)
+	VADDPS       (R8), Y10, Y10
+	VMOVUPS      Y10, (R8)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R9
-	DECQ         R10
+	ADDQ         $0x20, R8
+	DECQ         R9
 	JNZ          rows1
 	ADDQ         $0x12, BX
 	ADDQ         $0x12, SI
-	ADDQ         $0x12, DI
-	ADDQ         $0x12, R8
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -2642,20 +2630,15 @@ TEXT ·asmProductQ4_1(SB), NOSPLIT, $0-48
 	MOVQ     w+8(FP), BX
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (BX)(CX*4), SI
-	LEAQ     (BX)(CX*8), DI
-	LEAQ     (SI)(CX*8), R8
+	LEAQ     8192(BX)(CX*8), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
 	PREFETCHT0     (DI)
-	PREFETCHT0     (DI)(CX*1)
-	PREFETCHT0     (DI)(CX*2)
-	PREFETCHT0     (DI)(DX*1)
-	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000a0, DI
 	VBROADCASTI128 4(BX), Y1
 	VINSERTI128    $0x01, 4(SI), Y1, Y1
 	VBROADCASTI128 4(BX)(CX*1), Y2
@@ -2709,8 +2692,8 @@ blocks:
 	VPINSRW        $0x07, 2(SI)(DX*1), X10, X10
 	VCVTPH2PS      X10, Y10
 	VXORPS         avx2Signs<>+0(SB), Y10, Y10
-	MOVQ           acc+0(FP), R9
-	MOVQ           rows+32(FP), R10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
 
 rows1:
 	VPBROADCASTD (AX), Y11
@@ -2741,19 +2724,17 @@ rows1:
 	VPBROADCASTD 32(AX), Y12
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y9, Y11, Y11
-	VADDPS       (R9), Y11, Y11
+	VADDPS       (R8), Y11, Y11
 	VPBROADCASTD 44(AX), Y12
 	VMULPS       Y10, Y12, Y12
 	VSUBPS       Y12, Y11, Y11
-	VMOVUPS      Y11, (R9)
+	VMOVUPS      Y11, (R8)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R9
-	DECQ         R10
+	ADDQ         $0x20, R8
+	DECQ         R9
 	JNZ          rows1
 	ADDQ         $0x14, BX
 	ADDQ         $0x14, SI
-	ADDQ         $0x14, DI
-	ADDQ         $0x14, R8
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -2767,20 +2748,15 @@ TEXT ·asmProductQ5_0(SB), NOSPLIT, $0-48
 	MOVQ     w+8(FP), BX
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (BX)(CX*4), SI
-	LEAQ     (BX)(CX*8), DI
-	LEAQ     (SI)(CX*8), R8
+	LEAQ     8192(BX)(CX*8), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
 	PREFETCHT0     (DI)
-	PREFETCHT0     (DI)(CX*1)
-	PREFETCHT0     (DI)(CX*2)
-	PREFETCHT0     (DI)(DX*1)
-	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000b0, DI
 	VBROADCASTI128 6(BX), Y1
 	VINSERTI128    $0x01, 6(SI), Y1, Y1
 	VBROADCASTI128 6(BX)(CX*1), Y2
@@ -2872,8 +2848,8 @@ blocks:
 	VPINSRW        $0x06, (SI)(CX*2), X9, X9
 	VPINSRW        $0x07, (SI)(DX*1), X9, X9
 	VCVTPH2PS      X9, Y9
-	MOVQ           acc+0(FP), R9
-	MOVQ           rows+32(FP), R10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
 
 rows1:
 	VPBROADCASTD (AX), Y10
@@ -2908,16 +2884,14 @@ rows1:
 	VPBROADCASTD 32(AX), Y11
 	VMULPS       Y11, Y10, Y10
 	VMULPS       Y9, Y10, Y10
-	VADDPS       (R9), Y10, Y10
-	VMOVUPS      Y10, (R9)
+	VADDPS       (R8), Y10, Y10
+	VMOVUPS      Y10, (R8)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R9
-	DECQ         R10
+	ADDQ         $0x20, R8
+	DECQ         R9
 	JNZ          rows1
 	ADDQ         $0x16, BX
 	ADDQ         $0x16, SI
-	ADDQ         $0x16, DI
-	ADDQ         $0x16, R8
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -2931,20 +2905,15 @@ TEXT ·asmProductQ5_1(SB), NOSPLIT, $0-48
 	MOVQ     w+8(FP), BX
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (BX)(CX*4), SI
-	LEAQ     (BX)(CX*8), DI
-	LEAQ     (SI)(CX*8), R8
+	LEAQ     8192(BX)(CX*8), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
 	PREFETCHT0     (DI)
-	PREFETCHT0     (DI)(CX*1)
-	PREFETCHT0     (DI)(CX*2)
-	PREFETCHT0     (DI)(DX*1)
-	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000c0, DI
 	VBROADCASTI128 8(BX), Y1
 	VINSERTI128    $0x01, 8(SI), Y1, Y1
 	VBROADCASTI128 8(BX)(CX*1), Y2
@@ -3047,8 +3016,8 @@ blocks:
 	VPINSRW        $0x07, 2(SI)(DX*1), X10, X10
 	VCVTPH2PS      X10, Y10
 	VXORPS         avx2Signs<>+0(SB), Y10, Y10
-	MOVQ           acc+0(FP), R9
-	MOVQ           rows+32(FP), R10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
 
 rows1:
 	VPBROADCASTD (AX), Y11
@@ -3080,19 +3049,17 @@ rows1:
 	VPBROADCASTD 32(AX), Y12
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y9, Y11, Y11
-	VADDPS       (R9), Y11, Y11
+	VADDPS       (R8), Y11, Y11
 	VPBROADCASTD 44(AX), Y12
 	VMULPS       Y10, Y12, Y12
 	VSUBPS       Y12, Y11, Y11
-	VMOVUPS      Y11, (R9)
+	VMOVUPS      Y11, (R8)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R9
-	DECQ         R10
+	ADDQ         $0x20, R8
+	DECQ         R9
 	JNZ          rows1
 	ADDQ         $0x18, BX
 	ADDQ         $0x18, SI
-	ADDQ         $0x18, DI
-	ADDQ         $0x18, R8
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -3106,8 +3073,7 @@ TEXT ·asmProductQ4_K(SB), $800-48
 	MOVQ     w+8(FP), SI
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (SI)(CX*4), DI
-	LEAQ     (SI)(CX*8), R8
-	LEAQ     (DI)(CX*8), R9
+	LEAQ     8192(SI)(CX*8), R8
 	LEAQ     (SP), BX
 	ADDQ     $0x1f, BX
 	ANDQ     $-32, BX
@@ -3217,13 +3183,11 @@ blocks:
 	VMULPS         Y1, Y2, Y2
 	VMOVAPS        Y2, 480(BX)
 	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
-	PREFETCHT0     (R9)
-	PREFETCHT0     (R9)(CX*1)
-	PREFETCHT0     (R9)(CX*2)
-	PREFETCHT0     (R9)(DX*1)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
 	VBROADCASTI128 16(SI), Y1
 	VINSERTI128    $0x01, 16(DI), Y1, Y1
 	VBROADCASTI128 16(SI)(CX*1), Y2
@@ -3272,8 +3236,8 @@ blocks:
 	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
 	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows1:
 	VPBROADCASTD (AX), Y9
@@ -3304,14 +3268,14 @@ rows1:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       (BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       32(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows1
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -3337,8 +3301,8 @@ rows1:
 	VMOVDQU      736(BX), Y8
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows2:
 	VPBROADCASTD   (AX), Y9
@@ -3369,23 +3333,21 @@ rows2:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         64(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         96(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows2
-	PREFETCHT0     36(R8)
-	PREFETCHT0     36(R8)(CX*1)
-	PREFETCHT0     36(R8)(CX*2)
-	PREFETCHT0     36(R8)(DX*1)
-	PREFETCHT0     36(R9)
-	PREFETCHT0     36(R9)(CX*1)
-	PREFETCHT0     36(R9)(CX*2)
-	PREFETCHT0     36(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
 	VBROADCASTI128 48(SI), Y1
 	VINSERTI128    $0x01, 48(DI), Y1, Y1
 	VBROADCASTI128 48(SI)(CX*1), Y2
@@ -3434,8 +3396,8 @@ rows2:
 	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
 	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows3:
 	VPBROADCASTD (AX), Y9
@@ -3466,14 +3428,14 @@ rows3:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       128(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       160(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows3
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -3499,8 +3461,8 @@ rows3:
 	VMOVDQU      736(BX), Y8
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows4:
 	VPBROADCASTD   (AX), Y9
@@ -3531,23 +3493,21 @@ rows4:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         192(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         224(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows4
-	PREFETCHT0     72(R8)
-	PREFETCHT0     72(R8)(CX*1)
-	PREFETCHT0     72(R8)(CX*2)
-	PREFETCHT0     72(R8)(DX*1)
-	PREFETCHT0     72(R9)
-	PREFETCHT0     72(R9)(CX*1)
-	PREFETCHT0     72(R9)(CX*2)
-	PREFETCHT0     72(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
 	VBROADCASTI128 80(SI), Y1
 	VINSERTI128    $0x01, 80(DI), Y1, Y1
 	VBROADCASTI128 80(SI)(CX*1), Y2
@@ -3596,8 +3556,8 @@ rows4:
 	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
 	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows5:
 	VPBROADCASTD (AX), Y9
@@ -3628,14 +3588,14 @@ rows5:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       256(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       288(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows5
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -3661,8 +3621,8 @@ rows5:
 	VMOVDQU      736(BX), Y8
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows6:
 	VPBROADCASTD   (AX), Y9
@@ -3693,23 +3653,21 @@ rows6:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         320(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         352(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows6
-	PREFETCHT0     108(R8)
-	PREFETCHT0     108(R8)(CX*1)
-	PREFETCHT0     108(R8)(CX*2)
-	PREFETCHT0     108(R8)(DX*1)
-	PREFETCHT0     108(R9)
-	PREFETCHT0     108(R9)(CX*1)
-	PREFETCHT0     108(R9)(CX*2)
-	PREFETCHT0     108(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
 	VBROADCASTI128 112(SI), Y1
 	VINSERTI128    $0x01, 112(DI), Y1, Y1
 	VBROADCASTI128 112(SI)(CX*1), Y2
@@ -3758,8 +3716,8 @@ rows6:
 	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
 	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows7:
 	VPBROADCASTD (AX), Y9
@@ -3790,14 +3748,14 @@ rows7:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       384(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       416(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows7
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -3823,8 +3781,8 @@ rows7:
 	VMOVDQU      736(BX), Y8
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows8:
 	VPBROADCASTD (AX), Y9
@@ -3855,19 +3813,17 @@ rows8:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       448(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       480(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows8
 	ADDQ         $0x90, SI
 	ADDQ         $0x90, DI
-	ADDQ         $0x90, R8
-	ADDQ         $0x90, R9
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -3881,8 +3837,7 @@ TEXT ·asmProductQ5_K(SB), $1056-48
 	MOVQ     w+8(FP), SI
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (SI)(CX*4), DI
-	LEAQ     (SI)(CX*8), R8
-	LEAQ     (DI)(CX*8), R9
+	LEAQ     8192(SI)(CX*8), R8
 	LEAQ     (SP), BX
 	ADDQ     $0x1f, BX
 	ANDQ     $-32, BX
@@ -4032,13 +3987,12 @@ blocks:
 	VMOVDQA        Y7, 960(BX)
 	VMOVDQA        Y8, 992(BX)
 	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
-	PREFETCHT0     (R9)
-	PREFETCHT0     (R9)(CX*1)
-	PREFETCHT0     (R9)(CX*2)
-	PREFETCHT0     (R9)(DX*1)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
 	VBROADCASTI128 48(SI), Y1
 	VINSERTI128    $0x01, 48(DI), Y1, Y1
 	VBROADCASTI128 48(SI)(CX*1), Y2
@@ -4119,8 +4073,8 @@ blocks:
 	VPSLLW         $0x04, Y9, Y9
 	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR           Y9, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows1:
 	VPBROADCASTD (AX), Y9
@@ -4152,14 +4106,14 @@ rows1:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       (BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       32(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows1
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -4217,8 +4171,8 @@ rows1:
 	VPSLLW       $0x03, Y9, Y9
 	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR         Y9, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows2:
 	VPBROADCASTD   (AX), Y9
@@ -4250,23 +4204,22 @@ rows2:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         64(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         96(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows2
-	PREFETCHT0     44(R8)
-	PREFETCHT0     44(R8)(CX*1)
-	PREFETCHT0     44(R8)(CX*2)
-	PREFETCHT0     44(R8)(DX*1)
-	PREFETCHT0     44(R9)
-	PREFETCHT0     44(R9)(CX*1)
-	PREFETCHT0     44(R9)(CX*2)
-	PREFETCHT0     44(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
 	VBROADCASTI128 80(SI), Y1
 	VINSERTI128    $0x01, 80(DI), Y1, Y1
 	VBROADCASTI128 80(SI)(CX*1), Y2
@@ -4347,8 +4300,8 @@ rows2:
 	VPSLLW         $0x02, Y9, Y9
 	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR           Y9, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows3:
 	VPBROADCASTD (AX), Y9
@@ -4380,14 +4333,14 @@ rows3:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       128(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       160(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows3
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -4445,8 +4398,8 @@ rows3:
 	VPSLLW       $0x01, Y9, Y9
 	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR         Y9, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows4:
 	VPBROADCASTD   (AX), Y9
@@ -4478,23 +4431,22 @@ rows4:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         192(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         224(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows4
-	PREFETCHT0     88(R8)
-	PREFETCHT0     88(R8)(CX*1)
-	PREFETCHT0     88(R8)(CX*2)
-	PREFETCHT0     88(R8)(DX*1)
-	PREFETCHT0     88(R9)
-	PREFETCHT0     88(R9)(CX*1)
-	PREFETCHT0     88(R9)(CX*2)
-	PREFETCHT0     88(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
 	VBROADCASTI128 112(SI), Y1
 	VINSERTI128    $0x01, 112(DI), Y1, Y1
 	VBROADCASTI128 112(SI)(CX*1), Y2
@@ -4567,8 +4519,8 @@ rows4:
 	VMOVDQA        992(BX), Y9
 	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR           Y9, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows5:
 	VPBROADCASTD (AX), Y9
@@ -4600,14 +4552,14 @@ rows5:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       256(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       288(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows5
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -4665,8 +4617,8 @@ rows5:
 	VPSRLW       $0x01, Y9, Y9
 	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR         Y9, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows6:
 	VPBROADCASTD   (AX), Y9
@@ -4698,23 +4650,22 @@ rows6:
 	VPBROADCASTD   32(AX), Y10
 	VMULPS         Y10, Y9, Y9
 	VMULPS         320(BX), Y9, Y9
-	VADDPS         (R10), Y9, Y9
+	VADDPS         (R9), Y9, Y9
 	VPBROADCASTD   44(AX), Y10
 	VMULPS         352(BX), Y10, Y10
 	VSUBPS         Y10, Y9, Y9
-	VMOVUPS        Y9, (R10)
+	VMOVUPS        Y9, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows6
-	PREFETCHT0     132(R8)
-	PREFETCHT0     132(R8)(CX*1)
-	PREFETCHT0     132(R8)(CX*2)
-	PREFETCHT0     132(R8)(DX*1)
-	PREFETCHT0     132(R9)
-	PREFETCHT0     132(R9)(CX*1)
-	PREFETCHT0     132(R9)(CX*2)
-	PREFETCHT0     132(R9)(DX*1)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
 	VBROADCASTI128 144(SI), Y1
 	VINSERTI128    $0x01, 144(DI), Y1, Y1
 	VBROADCASTI128 144(SI)(CX*1), Y2
@@ -4795,8 +4746,8 @@ rows6:
 	VPSRLW         $0x02, Y9, Y9
 	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR           Y9, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows7:
 	VPBROADCASTD (AX), Y9
@@ -4828,14 +4779,14 @@ rows7:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       384(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       416(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows7
 	VMOVDQU      512(BX), Y1
 	VPSRLW       $0x04, Y1, Y1
@@ -4893,8 +4844,8 @@ rows7:
 	VPSRLW       $0x03, Y9, Y9
 	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
 	VPOR         Y9, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows8:
 	VPBROADCASTD (AX), Y9
@@ -4926,19 +4877,17 @@ rows8:
 	VPBROADCASTD 32(AX), Y10
 	VMULPS       Y10, Y9, Y9
 	VMULPS       448(BX), Y9, Y9
-	VADDPS       (R10), Y9, Y9
+	VADDPS       (R9), Y9, Y9
 	VPBROADCASTD 44(AX), Y10
 	VMULPS       480(BX), Y10, Y10
 	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows8
 	ADDQ         $0xb0, SI
 	ADDQ         $0xb0, DI
-	ADDQ         $0xb0, R8
-	ADDQ         $0xb0, R9
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -4952,8 +4901,7 @@ TEXT ·asmProductQ6_K(SB), $1056-48
 	MOVQ     w+8(FP), SI
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (SI)(CX*4), DI
-	LEAQ     (SI)(CX*8), R8
-	LEAQ     (DI)(CX*8), R9
+	LEAQ     8192(SI)(CX*8), R8
 	LEAQ     (SP), BX
 	ADDQ     $0x1f, BX
 	ANDQ     $-32, BX
@@ -4992,6 +4940,21 @@ blocks:
 	VPINSRW        $0x07, 208(DI)(DX*1), X0, X0
 	VCVTPH2PS      X0, Y0
 	VMOVDQA        Y0, 992(BX)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	PREFETCHT0     384(R8)
+	PREFETCHT0     448(R8)
+	PREFETCHT0     512(R8)
+	PREFETCHT0     576(R8)
+	PREFETCHT0     640(R8)
+	PREFETCHT0     704(R8)
+	PREFETCHT0     768(R8)
+	PREFETCHT0     832(R8)
+	ADDQ           $0x00000348, R8
 	VBROADCASTI128 (SI), Y0
 	VINSERTI128    $0x01, (DI), Y0, Y0
 	VBROADCASTI128 (SI)(CX*1), Y1
@@ -5112,14 +5075,6 @@ blocks:
 	VMOVDQA        Y5, 800(BX)
 	VMOVDQA        Y6, 832(BX)
 	VMOVDQA        Y7, 864(BX)
-	PREFETCHT0     (R8)
-	PREFETCHT0     (R8)(CX*1)
-	PREFETCHT0     (R8)(CX*2)
-	PREFETCHT0     (R8)(DX*1)
-	PREFETCHT0     (R9)
-	PREFETCHT0     (R9)(CX*1)
-	PREFETCHT0     (R9)(CX*2)
-	PREFETCHT0     (R9)(DX*1)
 	VMOVDQA        (BX), Y0
 	VPSHUFB        avx2FirstScale0<>+0(SB), Y0, Y1
 	VPSRAW         $0x08, Y1, Y1
@@ -5178,8 +5133,8 @@ blocks:
 	VMOVDQA        352(BX), Y8
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR           Y0, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows1:
 	VPBROADCASTD (AX), Y0
@@ -5217,11 +5172,11 @@ rows1:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows1
 	VMOVDQA      (BX), Y0
 	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
@@ -5281,8 +5236,8 @@ rows1:
 	VMOVDQA      608(BX), Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows2:
 	VPBROADCASTD (AX), Y0
@@ -5320,20 +5275,12 @@ rows2:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows2
-	PREFETCHT0   52(R8)
-	PREFETCHT0   52(R8)(CX*1)
-	PREFETCHT0   52(R8)(CX*2)
-	PREFETCHT0   52(R8)(DX*1)
-	PREFETCHT0   52(R9)
-	PREFETCHT0   52(R9)(CX*1)
-	PREFETCHT0   52(R9)(CX*2)
-	PREFETCHT0   52(R9)(DX*1)
 	VMOVDQA      32(BX), Y0
 	VPSHUFB      avx2FirstScale0<>+0(SB), Y0, Y1
 	VPSRAW       $0x08, Y1, Y1
@@ -5392,8 +5339,8 @@ rows2:
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows3:
 	VPBROADCASTD (AX), Y0
@@ -5431,11 +5378,11 @@ rows3:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows3
 	VMOVDQA      32(BX), Y0
 	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
@@ -5503,8 +5450,8 @@ rows3:
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows4:
 	VPBROADCASTD   (AX), Y0
@@ -5542,12 +5489,27 @@ rows4:
 	VPBROADCASTD   32(AX), Y9
 	VMULPS         Y9, Y0, Y0
 	VMULPS         992(BX), Y0, Y0
-	VADDPS         (R10), Y0, Y0
-	VMOVUPS        Y0, (R10)
+	VADDPS         (R9), Y0, Y0
+	VMOVUPS        Y0, (R9)
 	ADDQ           $0x30, AX
-	ADDQ           $0x20, R10
-	DECQ           R11
+	ADDQ           $0x20, R9
+	DECQ           R10
 	JNZ            rows4
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	PREFETCHT0     384(R8)
+	PREFETCHT0     448(R8)
+	PREFETCHT0     512(R8)
+	PREFETCHT0     576(R8)
+	PREFETCHT0     640(R8)
+	PREFETCHT0     704(R8)
+	PREFETCHT0     768(R8)
+	PREFETCHT0     832(R8)
+	ADDQ           $0x00000348, R8
 	VBROADCASTI128 64(SI), Y0
 	VINSERTI128    $0x01, 64(DI), Y0, Y0
 	VBROADCASTI128 64(SI)(CX*1), Y1
@@ -5668,14 +5630,6 @@ rows4:
 	VMOVDQA        Y5, 800(BX)
 	VMOVDQA        Y6, 832(BX)
 	VMOVDQA        Y7, 864(BX)
-	PREFETCHT0     105(R8)
-	PREFETCHT0     105(R8)(CX*1)
-	PREFETCHT0     105(R8)(CX*2)
-	PREFETCHT0     105(R8)(DX*1)
-	PREFETCHT0     105(R9)
-	PREFETCHT0     105(R9)(CX*1)
-	PREFETCHT0     105(R9)(CX*2)
-	PREFETCHT0     105(R9)(DX*1)
 	VMOVDQA        64(BX), Y0
 	VPSHUFB        avx2FirstScale0<>+0(SB), Y0, Y1
 	VPSRAW         $0x08, Y1, Y1
@@ -5734,8 +5688,8 @@ rows4:
 	VMOVDQA        352(BX), Y8
 	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR           Y0, Y8, Y8
-	MOVQ           acc+0(FP), R10
-	MOVQ           rows+32(FP), R11
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows5:
 	VPBROADCASTD (AX), Y0
@@ -5773,11 +5727,11 @@ rows5:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows5
 	VMOVDQA      64(BX), Y0
 	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
@@ -5837,8 +5791,8 @@ rows5:
 	VMOVDQA      608(BX), Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows6:
 	VPBROADCASTD (AX), Y0
@@ -5876,20 +5830,12 @@ rows6:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows6
-	PREFETCHT0   157(R8)
-	PREFETCHT0   157(R8)(CX*1)
-	PREFETCHT0   157(R8)(CX*2)
-	PREFETCHT0   157(R8)(DX*1)
-	PREFETCHT0   157(R9)
-	PREFETCHT0   157(R9)(CX*1)
-	PREFETCHT0   157(R9)(CX*2)
-	PREFETCHT0   157(R9)(DX*1)
 	VMOVDQA      96(BX), Y0
 	VPSHUFB      avx2FirstScale0<>+0(SB), Y0, Y1
 	VPSRAW       $0x08, Y1, Y1
@@ -5948,8 +5894,8 @@ rows6:
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows7:
 	VPBROADCASTD (AX), Y0
@@ -5987,11 +5933,11 @@ rows7:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows7
 	VMOVDQA      96(BX), Y0
 	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
@@ -6059,8 +6005,8 @@ rows7:
 	VPSRLW       $0x04, Y8, Y8
 	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
 	VPOR         Y0, Y8, Y8
-	MOVQ         acc+0(FP), R10
-	MOVQ         rows+32(FP), R11
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
 
 rows8:
 	VPBROADCASTD (AX), Y0
@@ -6098,16 +6044,14 @@ rows8:
 	VPBROADCASTD 32(AX), Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       992(BX), Y0, Y0
-	VADDPS       (R10), Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows8
 	ADDQ         $0xd2, SI
 	ADDQ         $0xd2, DI
-	ADDQ         $0xd2, R8
-	ADDQ         $0xd2, R9
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER

@@ -60,7 +60,7 @@ func productQ4_K(c *constants) {
 	s := beginStrip(c, "Q4_K", "blocks of 256 elements", 24)
 	s.smallScales(scales)
 	for pair := range 4 { // low halves of 32 bytes are a part, high halves the next
-		s.readAhead(36 * pair)
+		s.readOn(144 / 4)
 		v := s.allColumns(16 + 32*pair)
 		s.keep(packed, v)
 		for half := range 2 {
@@ -86,7 +86,7 @@ func productQ5_K(c *constants) {
 	s.smallScales(scales)
 	s.keep(fifth, s.allColumns(16)) // a byte has a bit for each part
 	for pair := range 4 {
-		s.readAhead(44 * pair)
+		s.readOn(176 / 4)
 		v := s.allColumns(48 + 32*pair)
 		s.keep(packed, v)
 		for half := range 2 {
@@ -138,13 +138,11 @@ func productQ6_K(c *constants) {
 	s.keep(scales, wholeScales[:])
 	s.keep(scale, []reg.VecVirtual{s.halves(208)})
 	for half := range 2 {
+		s.readOn(210 / 2)
 		s.keep(low, s.allColumns(64*half))
 		s.keep(low+8, s.allColumns(64*half+32))
 		s.keep(high, s.allColumns(128+32*half))
 		for quarter := range 4 {
-			if quarter%2 == 0 {
-				s.readAhead(105*half + 52*(quarter/2))
-			}
 			part := 4*half + quarter
 			s.partScales(s.kept(scales+part/2), c.scaleOrders[part%2], first)
 			w := make([]reg.VecVirtual, 8)

@@ -85,18 +85,21 @@
 // ledger's; that they are copies of what they should be is. A copy job is an owner like any other. (Preempted pages were freed while a copy still read them, and what was then written into
 // them was stored under their hashes.)
 //
-//		EvCopyOut --FxCopyOut--> the copy runs; its pages are pinned --EvCopied--> FxCopied: these may be kept
-//		EvRestore --FxRestore--> the copy runs; its pages are Restoring --EvRestored--> good: Resident, the sequence's (FxRestored); else Quarantined
+//	EvCopyOut --FxCopyOut--> the copy runs; its pages are pinned --EvCopied--> FxCopied: these may be kept
+//	EvRestore --FxRestore--> the copy runs; its pages are Restoring --EvRestored--> good: Resident, the sequence's (FxRestored); else Quarantined
 //
-//	  - Only what the prefix index has is copied, and kept only if the index still has it when the copy is over: no tier keeps what the index would not. Where a page repeats an
-//	    indexed one, that one is copied.
-//	  - The end of a copy is that nothing reads, or writes, for it any more; an error, a timeout or a cancel is not that. Until then its pages are neither freed nor given to anybody, whatever
-//	    becomes of the sequence: a release leaves them to the job.
-//	  - A page that is brought back is verified against what its sequence asked for: domain, chain hash and checksum, and the life of the page that was to be written. (A foreign
-//	    conversation was restored; a tenant was a tenant in one tier and not in the next.) A page good so enters the index, though its sequence has ended or the page before it was bad; the
-//	    sequence gets the pages before the first bad one. Every other page is Quarantined, and scrubbed.
-//	  - When a sealed page turns out bad, copies of its domain may have been computed from it, with checksums that fit. FxDistrust says so, if there are copies; a restore in flight is
-//	    not taken, and neither is one whose asker has not heard of it yet.
+// Only what the prefix index has is copied, and kept only if the index still has it when the copy is over: no tier keeps what the index would not. Where a page repeats an indexed
+// one, that one is copied.
+//
+// The end of a copy is that nothing reads, or writes, for it any more; an error, a timeout or a cancel is not that. Until then its pages are neither freed nor given to anybody, whatever
+// becomes of the sequence: a release leaves them to the job.
+//
+// A page that is brought back is verified against what its sequence asked for: domain, chain hash and checksum, and the life of the page that was to be written. (A foreign
+// conversation was restored; a tenant was a tenant in one tier and not in the next.) A page found good enters the index, though its sequence has ended or the page before it was bad; the
+// sequence gets the pages before the first bad one. Every other page is Quarantined, and scrubbed.
+//
+// When a sealed page turns out bad, copies of its domain may have been computed from it, with checksums that fit. FxDistrust says so, if there are copies; a restore in flight is not
+// taken, and neither is one whose asker has not heard of it yet.
 //
 // # The hand-off
 //

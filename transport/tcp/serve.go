@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"encoding/binary"
 	"io"
 	"net"
 	"sync/atomic"
@@ -23,7 +22,7 @@ type server struct {
 
 // serve answers one connection until it ends.
 func (s *server) serve(v *peer.Visitor) error {
-	if err := v.Welcome(binary.LittleEndian.AppendUint64(nil, uint64(s.slab.PageBytes))); err != nil {
+	if err := v.Welcome(welcome(s.slab)); err != nil {
 		return err
 	}
 	return s.answer(v.Link, v.Conn, v.Conn)

@@ -15,10 +15,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"net"
-	"time"
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/transport"
@@ -28,8 +25,6 @@ import (
 const (
 	defaultStreams = 2
 	maxStreams     = 64
-	// dialTimeout bounds a dial whose context has no deadline.
-	dialTimeout = 30 * time.Second
 )
 
 // Config says how nodes reach each other. The zero value is for nodes on one machine.
@@ -45,7 +40,10 @@ type Config struct {
 }
 
 // Transport is tcp.
-type Transport struct{ c Config }
+type Transport struct {
+	net     peer.Net
+	streams int
+}
 
 // New returns a transport, or an error that names the field that is wrong.
 func New(c Config) (*Transport, error) {
@@ -55,20 +53,11 @@ func New(c Config) (*Transport, error) {
 	if c.Streams < 1 || c.Streams > maxStreams {
 		return nil, fmt.Errorf("tcp: Streams is %d, must be 1 to %d", c.Streams, maxStreams)
 	}
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
+	t := &Transport{net: peer.Net{Name: "tcp", Listen: c.Listen, Advertise: c.Advertise, TLS: c.TLS}, streams: c.Streams}
+	if err := t.net.Prepare(); err != nil {
+		return nil, err
 	}
-	if c.TLS != nil {
-		if c.TLS.RootCAs == nil || c.TLS.ClientCAs == nil || len(c.TLS.Certificates) == 0 && c.TLS.GetCertificate == nil {
-			return nil, errors.New("tcp: TLS needs Certificates, RootCAs and ClientCAs: both ends check each other")
-		}
-		c.TLS = c.TLS.Clone()
-		c.TLS.MinVersion = tls.VersionTLS13
-		c.TLS.ClientAuth = tls.RequireAndVerifyClientCert
-		c.TLS.DynamicRecordSizingDisabled = true // pages are long
-		c.TLS.NextProtos = []string{"kvasir-pages"}
-	}
-	return &Transport{c}, nil
+	return t, nil
 }
 
 // Name is "tcp".
@@ -85,48 +74,12 @@ func (t *Transport) Expose(slab transport.Slab, exports *transport.Exports) (tra
 	if err := slab.Check(); err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("tcp", t.c.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("tcp: listen for peers: %w", err)
-	}
-	address, err := advertised(ln.Addr().(*net.TCPAddr), t.c.Advertise)
-	if err != nil {
-		ln.Close()
+	e := &exposed{server: &server{slab: slab, exports: exports}}
+	var err error
+	if e.gate, e.address, err = t.net.Open(peer.GateOptions{MaxPerLink: maxStreams, Serve: e.serve}); err != nil {
 		return nil, err
 	}
-	e := &exposed{server: &server{slab: slab, exports: exports}, address: address}
-	o := peer.GateOptions{Name: "tcp", Listener: ln, MaxPerLink: maxStreams, Serve: e.serve}
-	if t.c.TLS != nil {
-		o.Secure = func(ctx context.Context, conn net.Conn) (net.Conn, []byte, error) {
-			return secure(ctx, tls.Server(conn, t.c.TLS))
-		}
-	}
-	e.gate = peer.NewGate(o)
 	return e, nil
-}
-
-// advertised is the address that peers dial.
-func advertised(listen *net.TCPAddr, advertise string) (string, error) {
-	host, port := advertise, fmt.Sprint(listen.Port)
-	if h, p, err := net.SplitHostPort(advertise); err == nil {
-		host, port = h, p
-	}
-	if host == "" {
-		if listen.IP.IsUnspecified() {
-			return "", fmt.Errorf("tcp: Listen is every address of this machine (%v): Advertise must name the one that peers dial", listen)
-		}
-		host = listen.IP.String()
-	}
-	return net.JoinHostPort(host, port), nil
-}
-
-func secure(ctx context.Context, conn *tls.Conn) (net.Conn, []byte, error) {
-	if err := conn.HandshakeContext(ctx); err != nil {
-		return nil, nil, err
-	}
-	state := conn.ConnectionState()
-	binding, err := state.ExportKeyingMaterial("EXPORTER-kvasir-link", nil, 32)
-	return conn, binding, err
 }
 
 // Descriptor is the address and the link's key.
@@ -154,58 +107,34 @@ func (t *Transport) Dial(ctx context.Context, link, self page.Link, descriptor [
 	if err != nil {
 		return nil, fmt.Errorf("tcp: dial %v: %w", link, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
 	var streams []stream
-	for range t.c.Streams {
-		s, err := t.open(ctx, self, d, slab)
+	for range t.streams {
+		c, err := t.net.Dial(ctx, d, self)
+		if err == nil {
+			streams = append(streams, stream{conn: c.Conn, raw: c.Raw})
+			err = checkWelcome(c.Welcome, slab)
+		}
 		if err != nil {
 			for _, s := range streams {
 				s.raw.Close()
 			}
 			return nil, fmt.Errorf("tcp: dial %v at %s: %w", link, d.Address, err)
 		}
-		streams = append(streams, s)
 	}
 	return newConn(link, slab, streams), nil
 }
 
-// open opens one stream and proves which link it is.
-func (t *Transport) open(ctx context.Context, self page.Link, d peer.Descriptor, slab transport.Slab) (s stream, err error) {
-	var dialer net.Dialer
-	raw, err := dialer.DialContext(ctx, "tcp", d.Address)
-	if err != nil {
-		return s, err
+// A welcome is the page size, 8 bytes.
+func welcome(s transport.Slab) []byte {
+	return binary.LittleEndian.AppendUint64(nil, uint64(s.PageBytes))
+}
+
+func checkWelcome(b []byte, slab transport.Slab) error {
+	if len(b) != 8 {
+		return fmt.Errorf("a welcome of %d bytes, must be 8", len(b))
 	}
-	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) }) // ends whatever is waited for
-	defer func() {
-		if !stop() && err == nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			raw.Close()
-		}
-	}()
-	s = stream{conn: raw, raw: raw}
-	secret := peer.Secret{Name: "tcp"}
-	if t.c.TLS != nil {
-		c := t.c.TLS.Clone()
-		if c.ServerName == "" {
-			c.ServerName, _, _ = net.SplitHostPort(d.Address)
-		}
-		if s.conn, secret.Binding, err = secure(ctx, tls.Client(raw, c)); err != nil {
-			return s, err
-		}
+	if n := binary.LittleEndian.Uint64(b); n != uint64(slab.PageBytes) {
+		return fmt.Errorf("the peer's pages have %d bytes, ours %d", n, slab.PageBytes)
 	}
-	welcome, err := peer.Dial(s.conn, secret, d.Key, self)
-	if err != nil {
-		return s, err
-	}
-	if len(welcome) != 8 {
-		return s, fmt.Errorf("a welcome of %d bytes, must be 8", len(welcome))
-	}
-	if n := binary.LittleEndian.Uint64(welcome); n != uint64(slab.PageBytes) {
-		return s, fmt.Errorf("the peer's pages have %d bytes, ours %d", n, slab.PageBytes)
-	}
-	return s, nil
+	return nil
 }

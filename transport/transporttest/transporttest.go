@@ -27,6 +27,8 @@ type Kind struct {
 	OneSided bool
 	// FenceAsksPeer: the exposing side's fence needs the peer's word, or its death.
 	FenceAsksPeer bool
+	// FearsDeath: the exposing side does not survive the death of a peer that reads, as is known and documented.
+	FearsDeath bool
 	// Processes: peers may be other processes.
 	Processes bool
 }
@@ -58,7 +60,7 @@ func Run(t *testing.T, k Kind) {
 		{"FencedLinksStayFenced", fencedLinksStayFenced, false},
 		{"ReadsAfterClose", readsAfterClose, false},
 		{"ExposingPeerKilled", exposingPeerKilled, !k.Processes},
-		{"ReadingPeerKilled", readingPeerKilled, !k.Processes},
+		{"ReadingPeerKilled", readingPeerKilled, !k.Processes || k.FearsDeath},
 		{"ReadingPeerStops", readingPeerStops, !k.Processes},
 	} {
 		if c.skip {

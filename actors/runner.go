@@ -38,6 +38,7 @@ type runSeq struct {
 	tokens  []int32
 	trail   *trail
 	sampler *sample.Sampler
+	export  bool
 }
 
 // part is one item of the batch on its way through a step.
@@ -52,6 +53,8 @@ func (r *runner) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *begin:
 		r.begin(m)
+	case *stamp:
+		r.stamp(m)
 	case forget:
 		delete(r.seqs, m.seq)
 	case *run:
@@ -64,19 +67,52 @@ func (r *runner) Receive(ctx actor.Context) {
 	}
 }
 
+// begin takes in what is known of a request's sequences: the prompt, and for an imported one the first token of its answer, and its pages.
 func (r *runner) begin(m *begin) {
-	t := newTrail(r.node.chain(m.spec.Tenant), r.node.layout.PageSize, m.spec.Prompt)
+	t := m.trail(r.node)
 	for i, q := range m.seqs {
 		if i > 0 {
 			t = t.clone()
 		}
-		sampler, err := sample.New(m.spec.Sampling, r.node.model.Config().Vocab, i, m.spec.Seed, m.spec.Prompt)
+		sampler, err := sample.New(m.spec.Sampling, r.node.model.Config().Vocab, m.choice+i, m.spec.Seed, m.spec.Prompt)
 		if err != nil {
 			panic(fmt.Errorf("actors: Submit let pass what cannot be sampled: %w", err))
 		}
-		r.seqs[q] = &runSeq{seq: q, domain: r.node.domain(m.spec.Tenant), trail: t, sampler: sampler,
+		s := &runSeq{seq: q, domain: r.node.domain(m.spec.Tenant), trail: t, sampler: sampler, export: m.export,
 			tokens: append(make([]int32, 0, len(m.spec.Prompt)+64), m.spec.Prompt...)}
+		r.seqs[q] = s
+		if m.imported != nil {
+			s.sampler.Accept(m.imported.first)
+			s.tokens = append(s.tokens, m.imported.first)
+			r.stampImported(s, m.imported)
+		}
 	}
+}
+
+// stampImported writes the header of the imported page that s is to fill on: what it must be by the tokens that the sequence was given, not by what the other node said. A reference that
+// is a replay changes nothing (I6), and the check before the first step will find that it does. The full pages have theirs by stamp.
+func (r *runner) stampImported(s *runSeq, m *adopt) {
+	size := r.node.layout.PageSize
+	expect := kvpool.Expect{Seq: s.seq, Domain: s.domain, PageSize: size, Chain: s.trail.hashes}
+	at := len(m.refs) - 1
+	if h := expect.Header(at, m.refs[at].Generation, len(s.tokens)-1); !h.Sealed && !r.wasSpent(m.refs[at]) {
+		r.node.dev.WriteHeader(r.node.slab, m.refs[at].Page, h)
+	}
+}
+
+// stamp writes the headers of pages that came from another node.
+func (r *runner) stamp(m *stamp) {
+	for _, c := range m.pages {
+		if !r.wasSpent(c.Ref) {
+			r.node.dev.WriteHeader(r.node.slab, c.Ref.Page, kvpool.HeaderSealed(c.Ref.Generation, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum))
+		}
+	}
+}
+
+// wasSpent: ref is not a page of this life, or its header shows this generation or a later one. Such a reference is a replay, and stamping it would take the page from its
+// owner (I6).
+func (r *runner) wasSpent(ref page.Ref) bool {
+	return !r.node.ours(ref) || r.node.dev.ReadHeader(r.node.slab, ref.Page).Generation >= ref.Generation
 }
 
 // step checks, computes, seals and samples one batch.
@@ -113,15 +149,14 @@ func (r *runner) open(b *sched.Batch) {
 	}
 }
 
-// stampNew writes the headers of pages that are filled from this step on. A page whose header shows this generation or a later one has been spent before: the
-// reference is a replay, and stamping it would take the page from its owner (I6).
+// stampNew writes the headers of pages that are filled from this step on.
 func (r *runner) stampNew() {
 	size := r.node.layout.PageSize
 	for i := range r.parts {
 		p := &r.parts[i]
 		for at := (p.item.Start + size - 1) / size; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
 			ref := p.item.Pages[at]
-			if !r.node.ours(ref) || r.node.dev.ReadHeader(r.node.slab, ref.Page).Generation >= ref.Generation {
+			if r.wasSpent(ref) {
 				r.fail(p, ref)
 				continue
 			}
@@ -200,7 +235,7 @@ func (r *runner) forward() gpu.Matrix {
 	return out
 }
 
-// closePages brings the headers up to date with what was written, and seals the pages that are full.
+// closePages brings the headers up to date with what was written, and seals the pages that are full, or that another node is to have.
 func (r *runner) closePages() {
 	size := r.node.layout.PageSize
 	var seals []kvpool.Seal
@@ -211,15 +246,15 @@ func (r *runner) closePages() {
 		}
 		end := p.item.Start + p.item.Count
 		for at := p.item.Start / size; at*size < end; at++ {
-			ref, filled := p.item.Pages[at], min(end-at*size, size)
-			if filled < size {
+			switch ref, filled := p.item.Pages[at], min(end-at*size, size); {
+			case filled == size:
+				seals = append(seals, r.seal(p.seq, ref, p.seq.trail.hashes[at+1], filled))
+			case p.seq.export && p.item.Sample:
+				r.node.dev.ZeroTail(r.node.slab, ref.Page, filled) // stale bytes of others never travel
+				seals = append(seals, r.seal(p.seq, ref, p.seq.trail.end(), filled))
+			default:
 				r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderFilling(ref.Generation, p.seq.seq, p.seq.trail.hashes[at], filled))
-				continue
 			}
-			s := kvpool.Seal{Ref: ref, Seq: p.seq.seq, Domain: p.seq.domain, Chain: p.seq.trail.hashes[at+1],
-				Checksum: r.node.dev.Checksum(r.node.slab, ref.Page), Full: true}
-			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderSealed(ref.Generation, s.Domain, s.Chain, size, s.Checksum))
-			seals = append(seals, s)
 		}
 	}
 	if len(seals) > 0 {
@@ -227,10 +262,18 @@ func (r *runner) closePages() {
 	}
 }
 
+// seal stamps a page of s that will not be written again; chain is the hash up to its last filled slot.
+func (r *runner) seal(s *runSeq, ref page.Ref, chain page.Hash, filled int) kvpool.Seal {
+	x := kvpool.Seal{Ref: ref, Seq: s.seq, Domain: s.domain, Chain: chain,
+		Checksum: r.node.dev.Checksum(r.node.slab, ref.Page), Full: filled == r.node.layout.PageSize}
+	r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderSealed(ref.Generation, x.Domain, chain, filled, x.Checksum))
+	return x
+}
+
 // sample draws the next token of each part that asked for one and passed.
 func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
 	d := &r.done
-	d.step, d.results, d.tokens, d.causes = b.Step, d.results[:0], d.tokens[:0], d.causes[:0]
+	d.step, d.results, d.tokens, d.causes, d.prefixes = b.Step, d.results[:0], d.tokens[:0], d.causes[:0], d.prefixes[:0]
 	row := 0
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -252,7 +295,19 @@ func (r *runner) sample(b *sched.Batch, out gpu.Matrix) {
 		}
 		d.results = append(d.results, sched.Result{Seq: p.seq.seq, Failed: cause != nil, Token: tok.ID})
 		d.tokens, d.causes = append(d.tokens, tok), append(d.causes, cause)
+		if p.seq.export && cause == nil {
+			d.prefixes = append(d.prefixes, r.prefix(p, tok))
+		}
 	}
+}
+
+// prefix is what can be offered of the prompt of a part that was computed; first is the token that it gave, if it has one.
+func (r *runner) prefix(p *part, first sample.Result) prefix {
+	size, end := r.node.layout.PageSize, p.item.Start+p.item.Count
+	if p.item.Sample {
+		return prefix{seq: p.seq.seq, pages: p.item.Pages, tokens: end, last: true, first: first}
+	}
+	return prefix{seq: p.seq.seq, pages: p.item.Pages[:end/size], tokens: end / size * size}
 }
 
 // verify hashes the bytes of pages that are about to gain a reader, or that the patrol looks at. What is more than the budget is left for after the messages that wait, so

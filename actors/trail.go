@@ -38,5 +38,17 @@ func (t *trail) add(tokens ...int32) {
 	}
 }
 
+// end is the hash up to the last known token.
+func (t *trail) end() page.Hash { return t.chain.Sum() }
+
+// trail is that of what is known when m's sequences begin.
+func (m *begin) trail(n *Node) *trail {
+	t := newTrail(n.chain(m.spec.Tenant), n.layout.PageSize, m.spec.Prompt)
+	if m.imported != nil {
+		t.add(m.imported.first)
+	}
+	return t
+}
+
 // prefix are the hashes to the ends of the full pages that lie within the first known-1 tokens: a hit never covers the last token, whose logits are needed.
 func (t *trail) prefix(known int) []page.Hash { return t.hashes[1 : 1+(known-1)/t.pageSize] }

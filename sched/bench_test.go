@@ -64,7 +64,7 @@ func (b *steady) step() {
 
 // BenchmarkStep is one step of 64 sequences that decode, by how many wait.
 func BenchmarkStep(b *testing.B) {
-	for _, waiting := range []int{10, 1_000, 10_000} {
+	for _, waiting := range []int{10, 100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
 			w := newSteady(b, waiting)
 			b.ReportAllocs()
@@ -77,7 +77,7 @@ func BenchmarkStep(b *testing.B) {
 
 // BenchmarkSubmitCancel is one request that comes and goes, by how many wait.
 func BenchmarkSubmitCancel(b *testing.B) {
-	for _, waiting := range []int{10, 1_000, 10_000} {
+	for _, waiting := range []int{10, 100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
 			w := newSteady(b, waiting-1)
 			b.ReportAllocs()

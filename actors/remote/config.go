@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -51,6 +52,9 @@ func (c *Config) complete() error {
 	c.Self.Protocol = Protocol
 	if err := c.Self.validate(); err != nil {
 		return fmt.Errorf("remote: Config.Self: %w", err)
+	}
+	if digest := sha256.Sum256(c.Vocabulary); c.Vocabulary != nil && digest != c.Self.Vocabulary {
+		return fmt.Errorf("remote: Config.Vocabulary has digest %.8x, Self.Vocabulary is %.8x", digest[:], c.Self.Vocabulary[:])
 	}
 	setDefault(&c.PingEvery, time.Second)
 	setDefault(&c.LostAfter, 5*time.Second)

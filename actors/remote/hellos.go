@@ -23,38 +23,42 @@ type linkServer struct {
 
 // Connect serves one connection from its first frame to its last.
 func (s *linkServer) Connect(stream grpc.BidiStreamingServer[pb.Frame, pb.Frame]) error {
-	l := s.links
 	from, _ := peer.FromContext(stream.Context())
 	info, ok := from.AuthInfo.(*connInfo)
 	if !ok {
 		panic("remote: a connection without the credentials of this package")
 	}
+	return s.links.serve(stream, from.Addr.String(), info.identity, info.abort)
+}
+
+// serve accepts a connection and returns when all has been written to it. The caller must then end the stream, so that its reader ends.
+func (l *Links) serve(s stream, address, identity string, abort func()) error {
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
 		return nil
 	}
-	l.all.Add(1) // before the server is stopped
+	l.all.Add(1) // Close, which comes later, waits
 	l.mu.Unlock()
 	defer l.all.Done()
 
-	late := time.AfterFunc(l.cfg.HelloTimeout, info.abort)
-	c, no := l.accept(stream, from.Addr.String(), info)
+	late := time.AfterFunc(l.cfg.HelloTimeout, abort)
+	c, no := l.accept(s, address, identity, abort)
 	late.Stop()
 	if no != nil {
-		l.refusedConnection(from.Addr.String(), no)
+		l.refusedConnection(address, no)
 		if no.byPeer || no.cause == causeBroken {
 			return nil
 		}
-		return stream.Send(no.goodbye())
+		return s.Send(no.goodbye())
 	}
 	l.all.Go(c.run)
 	<-c.written
-	return nil // which ends the stream, and so the reader
+	return nil
 }
 
 // accept exchanges hellos with a dialer.
-func (l *Links) accept(s stream, address string, info *connInfo) (*conn, *refusal) {
+func (l *Links) accept(s stream, address, identity string, abort func()) (*conn, *refusal) {
 	theirs, hello, no := l.recvHello(s)
 	if no != nil {
 		return nil, no
@@ -76,8 +80,8 @@ func (l *Links) accept(s stream, address string, info *connInfo) (*conn, *refusa
 	if f.GetAccept() == nil {
 		return nil, &refusal{cause: causeMalformed, text: fmt.Sprintf("%T in place of Accept", f.GetFrame())}
 	}
-	p := &Peer{links: l, hello: hello, epoch: theirs.GetEpoch(), identity: info.identity, address: address}
-	c := newConn(l, p, theirs, s, info.abort)
+	p := &Peer{links: l, hello: hello, epoch: theirs.GetEpoch(), identity: identity, address: address}
+	c := newConn(l, p, theirs, s, abort)
 	return c, l.begin(c)
 }
 

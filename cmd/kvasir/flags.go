@@ -13,6 +13,7 @@ type cli struct {
 	Run     runCmd     `cmd:"" help:"Answer PROMPT, or chat in the terminal without one."`
 	Serve   serveCmd   `cmd:"" help:"Serve the OpenAI-compatible HTTP API."`
 	Check   checkCmd   `cmd:"" help:"Say whether a server with these flags would start, and the sum behind it."`
+	Bench   benchCmd   `cmd:"" help:"Measure speed: of a model on this machine, or of any server under load."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -104,16 +104,6 @@ func asmDotsBF16_1x3(out *float32, stride int, w *byte, rowBytes int, x *float32
 //go:noescape
 func asmDecodeBF16(dst *float32, src *byte, blocks int)
 
-// asmDecodeQ8_0 decodes blocks of 32 elements.
-//
-//go:noescape
-func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
-
-// asmDecodeQ4_0 decodes blocks of 32 elements.
-//
-//go:noescape
-func asmDecodeQ4_0(dst *float32, src *byte, blocks int)
-
 // asmAddDots_1x1 multiplies n elements of rows of w, which are wStride apart, with rows of x, xStride apart: 1 and 1 rows.
 //
 //go:noescape
@@ -168,6 +158,36 @@ func asmProductQ8_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, bloc
 //
 //go:noescape
 func asmProductQ4_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ4_1 adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 32 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ4_1(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ5_0 adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 32 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ5_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ5_1 adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 32 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ5_1(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ4_K adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 256 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ4_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ5_K adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 256 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ5_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+
+// asmProductQ6_K adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: blocks of 256 elements. x holds a record for each row of the first 32 columns, then of the next.
+//
+//go:noescape
+func asmProductQ6_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
 
 // asmEncodeHalf rounds blocks of 8 elements to the nearest half, ties to even.
 //

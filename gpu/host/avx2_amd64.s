@@ -22,26 +22,6 @@ DATA avx2Masks<>+56(SB)/4, $0x00000000
 DATA avx2Masks<>+60(SB)/4, $0x00000000
 GLOBL avx2Masks<>(SB), RODATA|NOPTR, $64
 
-DATA avx2Two28th<>+0(SB)/4, $0x31800000
-DATA avx2Two28th<>+4(SB)/4, $0x31800000
-DATA avx2Two28th<>+8(SB)/4, $0x31800000
-DATA avx2Two28th<>+12(SB)/4, $0x31800000
-DATA avx2Two28th<>+16(SB)/4, $0x31800000
-DATA avx2Two28th<>+20(SB)/4, $0x31800000
-DATA avx2Two28th<>+24(SB)/4, $0x31800000
-DATA avx2Two28th<>+28(SB)/4, $0x31800000
-GLOBL avx2Two28th<>(SB), RODATA|NOPTR, $32
-
-DATA avx2Signs4<>+0(SB)/4, $0xffffff88
-DATA avx2Signs4<>+4(SB)/4, $0xffffff88
-DATA avx2Signs4<>+8(SB)/4, $0xffffff88
-DATA avx2Signs4<>+12(SB)/4, $0xffffff88
-DATA avx2Signs4<>+16(SB)/4, $0xffffff88
-DATA avx2Signs4<>+20(SB)/4, $0xffffff88
-DATA avx2Signs4<>+24(SB)/4, $0xffffff88
-DATA avx2Signs4<>+28(SB)/4, $0xffffff88
-GLOBL avx2Signs4<>(SB), RODATA|NOPTR, $32
-
 DATA avx2One<>+0(SB)/4, $0x3f800000
 DATA avx2One<>+4(SB)/4, $0x3f800000
 DATA avx2One<>+8(SB)/4, $0x3f800000
@@ -271,6 +251,196 @@ DATA avx2PackedOrder<>+20(SB)/4, $0x00000006
 DATA avx2PackedOrder<>+24(SB)/4, $0x00000003
 DATA avx2PackedOrder<>+28(SB)/4, $0x00000007
 GLOBL avx2PackedOrder<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Sixteens<>+0(SB)/4, $0x10101010
+DATA avx2Sixteens<>+4(SB)/4, $0x10101010
+DATA avx2Sixteens<>+8(SB)/4, $0x10101010
+DATA avx2Sixteens<>+12(SB)/4, $0x10101010
+DATA avx2Sixteens<>+16(SB)/4, $0x10101010
+DATA avx2Sixteens<>+20(SB)/4, $0x10101010
+DATA avx2Sixteens<>+24(SB)/4, $0x10101010
+DATA avx2Sixteens<>+28(SB)/4, $0x10101010
+GLOBL avx2Sixteens<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Low6<>+0(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+4(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+8(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+12(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+16(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+20(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+24(SB)/4, $0x3f3f3f3f
+DATA avx2Low6<>+28(SB)/4, $0x3f3f3f3f
+GLOBL avx2Low6<>(SB), RODATA|NOPTR, $32
+
+DATA avx2Bits4And5<>+0(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+4(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+8(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+12(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+16(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+20(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+24(SB)/4, $0x30303030
+DATA avx2Bits4And5<>+28(SB)/4, $0x30303030
+GLOBL avx2Bits4And5<>(SB), RODATA|NOPTR, $32
+
+DATA avx2CopyByte0<>+0(SB)/4, $0x00000000
+DATA avx2CopyByte0<>+4(SB)/4, $0x04040404
+DATA avx2CopyByte0<>+8(SB)/4, $0x08080808
+DATA avx2CopyByte0<>+12(SB)/4, $0x0c0c0c0c
+DATA avx2CopyByte0<>+16(SB)/4, $0x00000000
+DATA avx2CopyByte0<>+20(SB)/4, $0x04040404
+DATA avx2CopyByte0<>+24(SB)/4, $0x08080808
+DATA avx2CopyByte0<>+28(SB)/4, $0x0c0c0c0c
+GLOBL avx2CopyByte0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2WidenByte0<>+0(SB)/4, $0x80808000
+DATA avx2WidenByte0<>+4(SB)/4, $0x80808004
+DATA avx2WidenByte0<>+8(SB)/4, $0x80808008
+DATA avx2WidenByte0<>+12(SB)/4, $0x8080800c
+DATA avx2WidenByte0<>+16(SB)/4, $0x80808000
+DATA avx2WidenByte0<>+20(SB)/4, $0x80808004
+DATA avx2WidenByte0<>+24(SB)/4, $0x80808008
+DATA avx2WidenByte0<>+28(SB)/4, $0x8080800c
+GLOBL avx2WidenByte0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2CopyByte1<>+0(SB)/4, $0x01010101
+DATA avx2CopyByte1<>+4(SB)/4, $0x05050505
+DATA avx2CopyByte1<>+8(SB)/4, $0x09090909
+DATA avx2CopyByte1<>+12(SB)/4, $0x0d0d0d0d
+DATA avx2CopyByte1<>+16(SB)/4, $0x01010101
+DATA avx2CopyByte1<>+20(SB)/4, $0x05050505
+DATA avx2CopyByte1<>+24(SB)/4, $0x09090909
+DATA avx2CopyByte1<>+28(SB)/4, $0x0d0d0d0d
+GLOBL avx2CopyByte1<>(SB), RODATA|NOPTR, $32
+
+DATA avx2WidenByte1<>+0(SB)/4, $0x80808001
+DATA avx2WidenByte1<>+4(SB)/4, $0x80808005
+DATA avx2WidenByte1<>+8(SB)/4, $0x80808009
+DATA avx2WidenByte1<>+12(SB)/4, $0x8080800d
+DATA avx2WidenByte1<>+16(SB)/4, $0x80808001
+DATA avx2WidenByte1<>+20(SB)/4, $0x80808005
+DATA avx2WidenByte1<>+24(SB)/4, $0x80808009
+DATA avx2WidenByte1<>+28(SB)/4, $0x8080800d
+GLOBL avx2WidenByte1<>(SB), RODATA|NOPTR, $32
+
+DATA avx2CopyByte2<>+0(SB)/4, $0x02020202
+DATA avx2CopyByte2<>+4(SB)/4, $0x06060606
+DATA avx2CopyByte2<>+8(SB)/4, $0x0a0a0a0a
+DATA avx2CopyByte2<>+12(SB)/4, $0x0e0e0e0e
+DATA avx2CopyByte2<>+16(SB)/4, $0x02020202
+DATA avx2CopyByte2<>+20(SB)/4, $0x06060606
+DATA avx2CopyByte2<>+24(SB)/4, $0x0a0a0a0a
+DATA avx2CopyByte2<>+28(SB)/4, $0x0e0e0e0e
+GLOBL avx2CopyByte2<>(SB), RODATA|NOPTR, $32
+
+DATA avx2WidenByte2<>+0(SB)/4, $0x80808002
+DATA avx2WidenByte2<>+4(SB)/4, $0x80808006
+DATA avx2WidenByte2<>+8(SB)/4, $0x8080800a
+DATA avx2WidenByte2<>+12(SB)/4, $0x8080800e
+DATA avx2WidenByte2<>+16(SB)/4, $0x80808002
+DATA avx2WidenByte2<>+20(SB)/4, $0x80808006
+DATA avx2WidenByte2<>+24(SB)/4, $0x8080800a
+DATA avx2WidenByte2<>+28(SB)/4, $0x8080800e
+GLOBL avx2WidenByte2<>(SB), RODATA|NOPTR, $32
+
+DATA avx2CopyByte3<>+0(SB)/4, $0x03030303
+DATA avx2CopyByte3<>+4(SB)/4, $0x07070707
+DATA avx2CopyByte3<>+8(SB)/4, $0x0b0b0b0b
+DATA avx2CopyByte3<>+12(SB)/4, $0x0f0f0f0f
+DATA avx2CopyByte3<>+16(SB)/4, $0x03030303
+DATA avx2CopyByte3<>+20(SB)/4, $0x07070707
+DATA avx2CopyByte3<>+24(SB)/4, $0x0b0b0b0b
+DATA avx2CopyByte3<>+28(SB)/4, $0x0f0f0f0f
+GLOBL avx2CopyByte3<>(SB), RODATA|NOPTR, $32
+
+DATA avx2WidenByte3<>+0(SB)/4, $0x80808003
+DATA avx2WidenByte3<>+4(SB)/4, $0x80808007
+DATA avx2WidenByte3<>+8(SB)/4, $0x8080800b
+DATA avx2WidenByte3<>+12(SB)/4, $0x8080800f
+DATA avx2WidenByte3<>+16(SB)/4, $0x80808003
+DATA avx2WidenByte3<>+20(SB)/4, $0x80808007
+DATA avx2WidenByte3<>+24(SB)/4, $0x8080800b
+DATA avx2WidenByte3<>+28(SB)/4, $0x8080800f
+GLOBL avx2WidenByte3<>(SB), RODATA|NOPTR, $32
+
+DATA avx2SelectBits0<>+0(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+4(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+8(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+12(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+16(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+20(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+24(SB)/4, $0x08040201
+DATA avx2SelectBits0<>+28(SB)/4, $0x08040201
+GLOBL avx2SelectBits0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2FirstScale0<>+0(SB)/4, $0x00800080
+DATA avx2FirstScale0<>+4(SB)/4, $0x04800480
+DATA avx2FirstScale0<>+8(SB)/4, $0x08800880
+DATA avx2FirstScale0<>+12(SB)/4, $0x0c800c80
+DATA avx2FirstScale0<>+16(SB)/4, $0x00800080
+DATA avx2FirstScale0<>+20(SB)/4, $0x04800480
+DATA avx2FirstScale0<>+24(SB)/4, $0x08800880
+DATA avx2FirstScale0<>+28(SB)/4, $0x0c800c80
+GLOBL avx2FirstScale0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2LastScale0<>+0(SB)/4, $0x01800180
+DATA avx2LastScale0<>+4(SB)/4, $0x05800580
+DATA avx2LastScale0<>+8(SB)/4, $0x09800980
+DATA avx2LastScale0<>+12(SB)/4, $0x0d800d80
+DATA avx2LastScale0<>+16(SB)/4, $0x01800180
+DATA avx2LastScale0<>+20(SB)/4, $0x05800580
+DATA avx2LastScale0<>+24(SB)/4, $0x09800980
+DATA avx2LastScale0<>+28(SB)/4, $0x0d800d80
+GLOBL avx2LastScale0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2BothScales0<>+0(SB)/4, $0x01800080
+DATA avx2BothScales0<>+4(SB)/4, $0x05800480
+DATA avx2BothScales0<>+8(SB)/4, $0x09800880
+DATA avx2BothScales0<>+12(SB)/4, $0x0d800c80
+DATA avx2BothScales0<>+16(SB)/4, $0x01800080
+DATA avx2BothScales0<>+20(SB)/4, $0x05800480
+DATA avx2BothScales0<>+24(SB)/4, $0x09800880
+DATA avx2BothScales0<>+28(SB)/4, $0x0d800c80
+GLOBL avx2BothScales0<>(SB), RODATA|NOPTR, $32
+
+DATA avx2SelectBits1<>+0(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+4(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+8(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+12(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+16(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+20(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+24(SB)/4, $0x80402010
+DATA avx2SelectBits1<>+28(SB)/4, $0x80402010
+GLOBL avx2SelectBits1<>(SB), RODATA|NOPTR, $32
+
+DATA avx2FirstScale1<>+0(SB)/4, $0x02800280
+DATA avx2FirstScale1<>+4(SB)/4, $0x06800680
+DATA avx2FirstScale1<>+8(SB)/4, $0x0a800a80
+DATA avx2FirstScale1<>+12(SB)/4, $0x0e800e80
+DATA avx2FirstScale1<>+16(SB)/4, $0x02800280
+DATA avx2FirstScale1<>+20(SB)/4, $0x06800680
+DATA avx2FirstScale1<>+24(SB)/4, $0x0a800a80
+DATA avx2FirstScale1<>+28(SB)/4, $0x0e800e80
+GLOBL avx2FirstScale1<>(SB), RODATA|NOPTR, $32
+
+DATA avx2LastScale1<>+0(SB)/4, $0x03800380
+DATA avx2LastScale1<>+4(SB)/4, $0x07800780
+DATA avx2LastScale1<>+8(SB)/4, $0x0b800b80
+DATA avx2LastScale1<>+12(SB)/4, $0x0f800f80
+DATA avx2LastScale1<>+16(SB)/4, $0x03800380
+DATA avx2LastScale1<>+20(SB)/4, $0x07800780
+DATA avx2LastScale1<>+24(SB)/4, $0x0b800b80
+DATA avx2LastScale1<>+28(SB)/4, $0x0f800f80
+GLOBL avx2LastScale1<>(SB), RODATA|NOPTR, $32
+
+DATA avx2BothScales1<>+0(SB)/4, $0x03800280
+DATA avx2BothScales1<>+4(SB)/4, $0x07800680
+DATA avx2BothScales1<>+8(SB)/4, $0x0b800a80
+DATA avx2BothScales1<>+12(SB)/4, $0x0f800e80
+DATA avx2BothScales1<>+16(SB)/4, $0x03800280
+DATA avx2BothScales1<>+20(SB)/4, $0x07800680
+DATA avx2BothScales1<>+24(SB)/4, $0x0b800a80
+DATA avx2BothScales1<>+28(SB)/4, $0x0f800e80
+GLOBL avx2BothScales1<>(SB), RODATA|NOPTR, $32
 
 // func asmDotsF32_4x1(out *float32, stride int, w *byte, rowBytes int, x *float32, n int)
 // Requires: AVX, FMA3
@@ -1665,85 +1835,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmDecodeQ8_0(dst *float32, src *byte, blocks int)
-// Requires: AVX, AVX2, F16C
-TEXT ·asmDecodeQ8_0(SB), NOSPLIT, $0-24
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	TESTQ DX, DX
-	JZ    done
-
-loop:
-	VPBROADCASTW (CX), X0
-	VCVTPH2PS    X0, Y0
-	VPMOVSXBD    2(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, (AX)
-	VPMOVSXBD    10(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(AX)
-	VPMOVSXBD    18(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 64(AX)
-	VPMOVSXBD    26(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 96(AX)
-	ADDQ         $0x22, CX
-	ADDQ         $0x80, AX
-	DECQ         DX
-	JNZ          loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func asmDecodeQ4_0(dst *float32, src *byte, blocks int)
-// Requires: AVX, AVX2, F16C
-TEXT ·asmDecodeQ4_0(SB), NOSPLIT, $0-24
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  blocks+16(FP), DX
-	TESTQ DX, DX
-	JZ    done
-
-loop:
-	VPBROADCASTW (CX), X0
-	VCVTPH2PS    X0, Y0
-	VMULPS       avx2Two28th<>+0(SB), Y0, Y1
-	VPMOVSXBD    2(CX), Y2
-	VPXOR        avx2Signs4<>+0(SB), Y2, Y2
-	VPSLLD       $0x1c, Y2, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y1, Y3, Y3
-	VMOVUPS      Y3, (AX)
-	VPMOVSXBD    10(CX), Y3
-	VPXOR        avx2Signs4<>+0(SB), Y3, Y3
-	VPSLLD       $0x1c, Y3, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 32(AX)
-	VPSRAD       $0x04, Y2, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 64(AX)
-	VPSRAD       $0x04, Y3, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 96(AX)
-	ADDQ         $0x12, CX
-	ADDQ         $0x80, AX
-	DECQ         DX
-	JNZ          loop
-
-done:
-	VZEROUPPER
-	RET
-
 // func asmAddDots_1x1(acc *float32, w *float32, wStride int, x *float32, xStride int, n int)
 // Requires: AVX, FMA3
 TEXT ·asmAddDots_1x1(SB), NOSPLIT, $0-48
@@ -2292,8 +2383,7 @@ TEXT ·asmProductQ8_0(SB), NOSPLIT, $288-48
 	MOVQ     w+8(FP), SI
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (SI)(CX*4), DI
-	LEAQ     (SI)(CX*8), R8
-	LEAQ     (DI)(CX*8), R9
+	LEAQ     8192(SI)(CX*8), R8
 	LEAQ     (SP), BX
 	ADDQ     $0x1f, BX
 	ANDQ     $-32, BX
@@ -2301,80 +2391,78 @@ TEXT ·asmProductQ8_0(SB), NOSPLIT, $288-48
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
-	PREFETCHT0  (R8)
-	PREFETCHT0  (R8)(CX*1)
-	PREFETCHT0  (R8)(CX*2)
-	PREFETCHT0  (R8)(DX*1)
-	PREFETCHT0  (R9)
-	PREFETCHT0  (R9)(CX*1)
-	PREFETCHT0  (R9)(CX*2)
-	PREFETCHT0  (R9)(DX*1)
-	VMOVDQU     2(SI), X1
-	VINSERTI128 $0x01, 2(DI), Y1, Y1
-	VMOVDQU     2(SI)(CX*1), X2
-	VINSERTI128 $0x01, 2(DI)(CX*1), Y2, Y2
-	VMOVDQU     2(SI)(CX*2), X3
-	VINSERTI128 $0x01, 2(DI)(CX*2), Y3, Y3
-	VMOVDQU     2(SI)(DX*1), X4
-	VINSERTI128 $0x01, 2(DI)(DX*1), Y4, Y4
-	VPUNPCKLDQ  Y2, Y1, Y5
-	VPUNPCKHDQ  Y2, Y1, Y6
-	VPUNPCKLDQ  Y4, Y3, Y2
-	VPUNPCKHDQ  Y4, Y3, Y4
-	VPUNPCKLQDQ Y2, Y5, Y1
-	VPUNPCKHQDQ Y2, Y5, Y2
-	VPUNPCKLQDQ Y4, Y6, Y3
-	VPUNPCKHQDQ Y4, Y6, Y4
-	VMOVDQA     Y1, (BX)
-	VPABSB      Y1, Y1
-	VMOVDQA     Y2, 32(BX)
-	VPABSB      Y2, Y2
-	VMOVDQA     Y3, 64(BX)
-	VPABSB      Y3, Y3
-	VMOVDQA     Y4, 96(BX)
-	VPABSB      Y4, Y4
-	VMOVDQU     18(SI), X7
-	VINSERTI128 $0x01, 18(DI), Y7, Y7
-	VMOVDQU     18(SI)(CX*1), X8
-	VINSERTI128 $0x01, 18(DI)(CX*1), Y8, Y8
-	VMOVDQU     18(SI)(CX*2), X9
-	VINSERTI128 $0x01, 18(DI)(CX*2), Y9, Y9
-	VMOVDQU     18(SI)(DX*1), X10
-	VINSERTI128 $0x01, 18(DI)(DX*1), Y10, Y10
-	VPUNPCKLDQ  Y8, Y7, Y5
-	VPUNPCKHDQ  Y8, Y7, Y6
-	VPUNPCKLDQ  Y10, Y9, Y8
-	VPUNPCKHDQ  Y10, Y9, Y10
-	VPUNPCKLQDQ Y8, Y5, Y7
-	VPUNPCKHQDQ Y8, Y5, Y8
-	VPUNPCKLQDQ Y10, Y6, Y9
-	VPUNPCKHQDQ Y10, Y6, Y10
-	VMOVDQA     Y7, 128(BX)
-	VPABSB      Y7, Y7
-	VMOVDQA     Y8, 160(BX)
-	VPABSB      Y8, Y8
-	VMOVDQA     Y9, 192(BX)
-	VPABSB      Y9, Y9
-	VMOVDQA     Y10, 224(BX)
-	VPABSB      Y10, Y10
-	VPXOR       X5, X5, X5
-	VPINSRW     $0x00, (SI), X5, X5
-	VPINSRW     $0x01, (SI)(CX*1), X5, X5
-	VPINSRW     $0x02, (SI)(CX*2), X5, X5
-	VPINSRW     $0x03, (SI)(DX*1), X5, X5
-	VPINSRW     $0x04, (DI), X5, X5
-	VPINSRW     $0x05, (DI)(CX*1), X5, X5
-	VPINSRW     $0x06, (DI)(CX*2), X5, X5
-	VPINSRW     $0x07, (DI)(DX*1), X5, X5
-	VCVTPH2PS   X5, Y5
-	MOVQ        acc+0(FP), R10
-	MOVQ        rows+32(FP), R11
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000110, R8
+	VBROADCASTI128 2(SI), Y1
+	VINSERTI128    $0x01, 2(DI), Y1, Y1
+	VBROADCASTI128 2(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 2(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 2(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 2(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 2(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 2(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VMOVDQA        Y1, (BX)
+	VPABSB         Y1, Y1
+	VMOVDQA        Y2, 32(BX)
+	VPABSB         Y2, Y2
+	VMOVDQA        Y3, 64(BX)
+	VPABSB         Y3, Y3
+	VMOVDQA        Y4, 96(BX)
+	VPABSB         Y4, Y4
+	VBROADCASTI128 18(SI), Y5
+	VINSERTI128    $0x01, 18(DI), Y5, Y5
+	VBROADCASTI128 18(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 18(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 18(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 18(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 18(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 18(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y5, 128(BX)
+	VPABSB         Y5, Y5
+	VMOVDQA        Y6, 160(BX)
+	VPABSB         Y6, Y6
+	VMOVDQA        Y7, 192(BX)
+	VPABSB         Y7, Y7
+	VMOVDQA        Y8, 224(BX)
+	VPABSB         Y8, Y8
+	VPXOR          X9, X9, X9
+	VPINSRW        $0x00, (SI), X9, X9
+	VPINSRW        $0x01, (SI)(CX*1), X9, X9
+	VPINSRW        $0x02, (SI)(CX*2), X9, X9
+	VPINSRW        $0x03, (SI)(DX*1), X9, X9
+	VPINSRW        $0x04, (DI), X9, X9
+	VPINSRW        $0x05, (DI)(CX*1), X9, X9
+	VPINSRW        $0x06, (DI)(CX*2), X9, X9
+	VPINSRW        $0x07, (DI)(DX*1), X9, X9
+	VCVTPH2PS      X9, Y9
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
 
 rows1:
-	VPBROADCASTD (AX), Y6
-	VPSIGNB      (BX), Y6, Y6
-	VPMADDUBSW   Y6, Y1, Y6
-	VPMADDWD     Y0, Y6, Y6
+	VPBROADCASTD (AX), Y10
+	VPSIGNB      (BX), Y10, Y10
+	VPMADDUBSW   Y10, Y1, Y10
+	VPMADDWD     Y0, Y10, Y10
 	VPBROADCASTD 4(AX), Y11
 	VPSIGNB      32(BX), Y11, Y11
 	VPMADDUBSW   Y11, Y2, Y11
@@ -2383,7 +2471,7 @@ rows1:
 	VPSIGNB      64(BX), Y12, Y12
 	VPMADDUBSW   Y12, Y3, Y12
 	VPMADDWD     Y0, Y12, Y12
-	VPADDD       Y12, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	VPBROADCASTD 12(AX), Y12
 	VPSIGNB      96(BX), Y12, Y12
 	VPMADDUBSW   Y12, Y4, Y12
@@ -2391,39 +2479,37 @@ rows1:
 	VPADDD       Y12, Y11, Y11
 	VPBROADCASTD 16(AX), Y12
 	VPSIGNB      128(BX), Y12, Y12
-	VPMADDUBSW   Y12, Y7, Y12
+	VPMADDUBSW   Y12, Y5, Y12
 	VPMADDWD     Y0, Y12, Y12
-	VPADDD       Y12, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	VPBROADCASTD 20(AX), Y12
 	VPSIGNB      160(BX), Y12, Y12
-	VPMADDUBSW   Y12, Y8, Y12
+	VPMADDUBSW   Y12, Y6, Y12
 	VPMADDWD     Y0, Y12, Y12
 	VPADDD       Y12, Y11, Y11
 	VPBROADCASTD 24(AX), Y12
 	VPSIGNB      192(BX), Y12, Y12
-	VPMADDUBSW   Y12, Y9, Y12
+	VPMADDUBSW   Y12, Y7, Y12
 	VPMADDWD     Y0, Y12, Y12
-	VPADDD       Y12, Y6, Y6
+	VPADDD       Y12, Y10, Y10
 	VPBROADCASTD 28(AX), Y12
 	VPSIGNB      224(BX), Y12, Y12
-	VPMADDUBSW   Y12, Y10, Y12
+	VPMADDUBSW   Y12, Y8, Y12
 	VPMADDWD     Y0, Y12, Y12
 	VPADDD       Y12, Y11, Y11
-	VPADDD       Y11, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
+	VPADDD       Y11, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
 	VPBROADCASTD 32(AX), Y11
-	VMULPS       Y11, Y6, Y6
-	VMULPS       Y5, Y6, Y6
-	VADDPS       (R10), Y6, Y6
-	VMOVUPS      Y6, (R10)
+	VMULPS       Y11, Y10, Y10
+	VMULPS       Y9, Y10, Y10
+	VADDPS       (R9), Y10, Y10
+	VMOVUPS      Y10, (R9)
 	ADDQ         $0x30, AX
-	ADDQ         $0x20, R10
-	DECQ         R11
+	ADDQ         $0x20, R9
+	DECQ         R10
 	JNZ          rows1
 	ADDQ         $0x22, SI
 	ADDQ         $0x22, DI
-	ADDQ         $0x22, R8
-	ADDQ         $0x22, R9
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER
@@ -2437,107 +2523,3535 @@ TEXT ·asmProductQ4_0(SB), NOSPLIT, $0-48
 	MOVQ     w+8(FP), BX
 	LEAQ     (CX)(CX*2), DX
 	LEAQ     (BX)(CX*4), SI
-	LEAQ     (BX)(CX*8), DI
-	LEAQ     (SI)(CX*8), R8
+	LEAQ     8192(BX)(CX*8), DI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 
 blocks:
-	PREFETCHT0  (DI)
-	PREFETCHT0  (DI)(CX*1)
-	PREFETCHT0  (DI)(CX*2)
-	PREFETCHT0  (DI)(DX*1)
-	PREFETCHT0  (R8)
-	PREFETCHT0  (R8)(CX*1)
-	PREFETCHT0  (R8)(CX*2)
-	PREFETCHT0  (R8)(DX*1)
-	VMOVDQU     2(BX), X1
-	VINSERTI128 $0x01, 2(SI), Y1, Y1
-	VMOVDQU     2(BX)(CX*1), X2
-	VINSERTI128 $0x01, 2(SI)(CX*1), Y2, Y2
-	VMOVDQU     2(BX)(CX*2), X3
-	VINSERTI128 $0x01, 2(SI)(CX*2), Y3, Y3
-	VMOVDQU     2(BX)(DX*1), X4
-	VINSERTI128 $0x01, 2(SI)(DX*1), Y4, Y4
-	VPUNPCKLDQ  Y2, Y1, Y5
-	VPUNPCKHDQ  Y2, Y1, Y6
-	VPUNPCKLDQ  Y4, Y3, Y2
-	VPUNPCKHDQ  Y4, Y3, Y4
-	VPUNPCKLQDQ Y2, Y5, Y1
-	VPUNPCKHQDQ Y2, Y5, Y2
-	VPUNPCKLQDQ Y4, Y6, Y3
-	VPUNPCKHQDQ Y4, Y6, Y4
-	VPAND       avx2LowNibbles<>+0(SB), Y1, Y5
-	VMOVDQU     Y1, Y6
-	VPSRLW      $0x04, Y6, Y6
-	VPAND       avx2LowNibbles<>+0(SB), Y6, Y6
-	VPAND       avx2LowNibbles<>+0(SB), Y2, Y7
-	VMOVDQU     Y2, Y8
-	VPSRLW      $0x04, Y8, Y8
-	VPAND       avx2LowNibbles<>+0(SB), Y8, Y8
-	VPAND       avx2LowNibbles<>+0(SB), Y3, Y9
-	VMOVDQU     Y3, Y10
-	VPSRLW      $0x04, Y10, Y10
-	VPAND       avx2LowNibbles<>+0(SB), Y10, Y10
-	VPAND       avx2LowNibbles<>+0(SB), Y4, Y11
-	VMOVDQU     Y4, Y12
-	VPSRLW      $0x04, Y12, Y12
-	VPAND       avx2LowNibbles<>+0(SB), Y12, Y12
-	VPXOR       X1, X1, X1
-	VPINSRW     $0x00, (BX), X1, X1
-	VPINSRW     $0x01, (BX)(CX*1), X1, X1
-	VPINSRW     $0x02, (BX)(CX*2), X1, X1
-	VPINSRW     $0x03, (BX)(DX*1), X1, X1
-	VPINSRW     $0x04, (SI), X1, X1
-	VPINSRW     $0x05, (SI)(CX*1), X1, X1
-	VPINSRW     $0x06, (SI)(CX*2), X1, X1
-	VPINSRW     $0x07, (SI)(DX*1), X1, X1
-	VCVTPH2PS   X1, Y13
-	MOVQ        acc+0(FP), R9
-	MOVQ        rows+32(FP), R10
+	PREFETCHT0     (DI)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x00000090, DI
+	VBROADCASTI128 2(BX), Y1
+	VINSERTI128    $0x01, 2(SI), Y1, Y1
+	VBROADCASTI128 2(BX)(CX*1), Y2
+	VINSERTI128    $0x01, 2(SI)(CX*1), Y2, Y2
+	VBROADCASTI128 2(BX)(CX*2), Y3
+	VINSERTI128    $0x01, 2(SI)(CX*2), Y3, Y3
+	VBROADCASTI128 2(BX)(DX*1), Y4
+	VINSERTI128    $0x01, 2(SI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y5
+	VMOVDQU        Y1, Y1
+	VPSRLW         $0x04, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y6
+	VMOVDQU        Y2, Y2
+	VPSRLW         $0x04, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y7
+	VMOVDQU        Y3, Y3
+	VPSRLW         $0x04, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPXOR          X9, X9, X9
+	VPINSRW        $0x00, (BX), X9, X9
+	VPINSRW        $0x01, (BX)(CX*1), X9, X9
+	VPINSRW        $0x02, (BX)(CX*2), X9, X9
+	VPINSRW        $0x03, (BX)(DX*1), X9, X9
+	VPINSRW        $0x04, (SI), X9, X9
+	VPINSRW        $0x05, (SI)(CX*1), X9, X9
+	VPINSRW        $0x06, (SI)(CX*2), X9, X9
+	VPINSRW        $0x07, (SI)(DX*1), X9, X9
+	VCVTPH2PS      X9, Y9
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
 
 rows1:
-	VPBROADCASTD (AX), Y14
-	VPMADDUBSW   Y14, Y5, Y14
-	VPBROADCASTD 4(AX), Y15
-	VPMADDUBSW   Y15, Y7, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 8(AX), Y15
-	VPMADDUBSW   Y15, Y9, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 12(AX), Y15
-	VPMADDUBSW   Y15, Y11, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 16(AX), Y15
-	VPMADDUBSW   Y15, Y6, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 20(AX), Y15
-	VPMADDUBSW   Y15, Y8, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 24(AX), Y15
-	VPMADDUBSW   Y15, Y10, Y15
-	VPADDW       Y15, Y14, Y14
-	VPBROADCASTD 28(AX), Y15
-	VPMADDUBSW   Y15, Y12, Y15
-	VPADDW       Y15, Y14, Y14
-	VPMADDWD     Y0, Y14, Y14
-	VPBROADCASTD 40(AX), Y15
-	VPSLLD       $0x03, Y15, Y15
-	VPSUBD       Y15, Y14, Y14
-	VCVTDQ2PS    Y14, Y14
-	VPBROADCASTD 32(AX), Y15
-	VMULPS       Y15, Y14, Y14
-	VMULPS       Y13, Y14, Y14
-	VADDPS       (R9), Y14, Y14
-	VMOVUPS      Y14, (R9)
+	VPBROADCASTD (AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 4(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 8(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 12(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 16(AX), Y11
+	VPMADDUBSW   Y11, Y1, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y2, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y3, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y4, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPBROADCASTD 40(AX), Y11
+	VPSLLD       $0x03, Y11, Y11
+	VPSUBD       Y11, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VPBROADCASTD 32(AX), Y11
+	VMULPS       Y11, Y10, Y10
+	VMULPS       Y9, Y10, Y10
+	VADDPS       (R8), Y10, Y10
+	VMOVUPS      Y10, (R8)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNZ          rows1
+	ADDQ         $0x12, BX
+	ADDQ         $0x12, SI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ4_1(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ4_1(SB), NOSPLIT, $0-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), BX
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (BX)(CX*4), SI
+	LEAQ     8192(BX)(CX*8), DI
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	PREFETCHT0     (DI)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000a0, DI
+	VBROADCASTI128 4(BX), Y1
+	VINSERTI128    $0x01, 4(SI), Y1, Y1
+	VBROADCASTI128 4(BX)(CX*1), Y2
+	VINSERTI128    $0x01, 4(SI)(CX*1), Y2, Y2
+	VBROADCASTI128 4(BX)(CX*2), Y3
+	VINSERTI128    $0x01, 4(SI)(CX*2), Y3, Y3
+	VBROADCASTI128 4(BX)(DX*1), Y4
+	VINSERTI128    $0x01, 4(SI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y5
+	VMOVDQU        Y1, Y1
+	VPSRLW         $0x04, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y6
+	VMOVDQU        Y2, Y2
+	VPSRLW         $0x04, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y7
+	VMOVDQU        Y3, Y3
+	VPSRLW         $0x04, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPXOR          X9, X9, X9
+	VPINSRW        $0x00, (BX), X9, X9
+	VPINSRW        $0x01, (BX)(CX*1), X9, X9
+	VPINSRW        $0x02, (BX)(CX*2), X9, X9
+	VPINSRW        $0x03, (BX)(DX*1), X9, X9
+	VPINSRW        $0x04, (SI), X9, X9
+	VPINSRW        $0x05, (SI)(CX*1), X9, X9
+	VPINSRW        $0x06, (SI)(CX*2), X9, X9
+	VPINSRW        $0x07, (SI)(DX*1), X9, X9
+	VCVTPH2PS      X9, Y9
+	VPXOR          X10, X10, X10
+	VPINSRW        $0x00, 2(BX), X10, X10
+	VPINSRW        $0x01, 2(BX)(CX*1), X10, X10
+	VPINSRW        $0x02, 2(BX)(CX*2), X10, X10
+	VPINSRW        $0x03, 2(BX)(DX*1), X10, X10
+	VPINSRW        $0x04, 2(SI), X10, X10
+	VPINSRW        $0x05, 2(SI)(CX*1), X10, X10
+	VPINSRW        $0x06, 2(SI)(CX*2), X10, X10
+	VPINSRW        $0x07, 2(SI)(DX*1), X10, X10
+	VCVTPH2PS      X10, Y10
+	VXORPS         avx2Signs<>+0(SB), Y10, Y10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
+
+rows1:
+	VPBROADCASTD (AX), Y11
+	VPMADDUBSW   Y11, Y5, Y11
+	VPBROADCASTD 4(AX), Y12
+	VPMADDUBSW   Y12, Y6, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 8(AX), Y12
+	VPMADDUBSW   Y12, Y7, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 12(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 16(AX), Y12
+	VPMADDUBSW   Y12, Y1, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 20(AX), Y12
+	VPMADDUBSW   Y12, Y2, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 24(AX), Y12
+	VPMADDUBSW   Y12, Y3, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y4, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VPBROADCASTD 32(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VADDPS       (R8), Y11, Y11
+	VPBROADCASTD 44(AX), Y12
+	VMULPS       Y10, Y12, Y12
+	VSUBPS       Y12, Y11, Y11
+	VMOVUPS      Y11, (R8)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNZ          rows1
+	ADDQ         $0x14, BX
+	ADDQ         $0x14, SI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ5_0(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ5_0(SB), NOSPLIT, $0-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), BX
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (BX)(CX*4), SI
+	LEAQ     8192(BX)(CX*8), DI
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	PREFETCHT0     (DI)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000b0, DI
+	VBROADCASTI128 6(BX), Y1
+	VINSERTI128    $0x01, 6(SI), Y1, Y1
+	VBROADCASTI128 6(BX)(CX*1), Y2
+	VINSERTI128    $0x01, 6(SI)(CX*1), Y2, Y2
+	VBROADCASTI128 6(BX)(CX*2), Y3
+	VINSERTI128    $0x01, 6(SI)(CX*2), Y3, Y3
+	VBROADCASTI128 6(BX)(DX*1), Y4
+	VINSERTI128    $0x01, 6(SI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y5
+	VMOVDQU        Y1, Y1
+	VPSRLW         $0x04, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y6
+	VMOVDQU        Y2, Y2
+	VPSRLW         $0x04, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y7
+	VMOVDQU        Y3, Y3
+	VPSRLW         $0x04, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPBROADCASTD   2(BX), Y9
+	VMOVD          2(SI), X10
+	VPINSRD        $0x01, 2(BX)(CX*1), X9, X9
+	VPINSRD        $0x01, 2(SI)(CX*1), X10, X10
+	VPINSRD        $0x02, 2(BX)(CX*2), X9, X9
+	VPINSRD        $0x02, 2(SI)(CX*2), X10, X10
+	VPINSRD        $0x03, 2(BX)(DX*1), X9, X9
+	VPINSRD        $0x03, 2(SI)(DX*1), X10, X10
+	VINSERTI128    $0x01, X10, Y9, Y9
+	VPSHUFB        avx2CopyByte0<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y5, Y5
+	VPSHUFB        avx2CopyByte0<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y6, Y6
+	VPSHUFB        avx2CopyByte1<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y7, Y7
+	VPSHUFB        avx2CopyByte1<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y8, Y8
+	VPSHUFB        avx2CopyByte2<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y1, Y1
+	VPSHUFB        avx2CopyByte2<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y2, Y2
+	VPSHUFB        avx2CopyByte3<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y3, Y3
+	VPSHUFB        avx2CopyByte3<>+0(SB), Y9, Y9
+	VPAND          avx2SelectBits1<>+0(SB), Y9, Y9
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPXOR          X9, X9, X9
+	VPINSRW        $0x00, (BX), X9, X9
+	VPINSRW        $0x01, (BX)(CX*1), X9, X9
+	VPINSRW        $0x02, (BX)(CX*2), X9, X9
+	VPINSRW        $0x03, (BX)(DX*1), X9, X9
+	VPINSRW        $0x04, (SI), X9, X9
+	VPINSRW        $0x05, (SI)(CX*1), X9, X9
+	VPINSRW        $0x06, (SI)(CX*2), X9, X9
+	VPINSRW        $0x07, (SI)(DX*1), X9, X9
+	VCVTPH2PS      X9, Y9
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
+
+rows1:
+	VPBROADCASTD (AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 4(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 8(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 12(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPBROADCASTD 16(AX), Y11
+	VPMADDUBSW   Y11, Y1, Y11
+	VPBROADCASTD 20(AX), Y12
+	VPMADDUBSW   Y12, Y2, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 24(AX), Y12
+	VPMADDUBSW   Y12, Y3, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y4, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPBROADCASTD 40(AX), Y11
+	VPSLLD       $0x04, Y11, Y11
+	VPSUBD       Y11, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VPBROADCASTD 32(AX), Y11
+	VMULPS       Y11, Y10, Y10
+	VMULPS       Y9, Y10, Y10
+	VADDPS       (R8), Y10, Y10
+	VMOVUPS      Y10, (R8)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNZ          rows1
+	ADDQ         $0x16, BX
+	ADDQ         $0x16, SI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ5_1(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ5_1(SB), NOSPLIT, $0-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), BX
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (BX)(CX*4), SI
+	LEAQ     8192(BX)(CX*8), DI
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	PREFETCHT0     (DI)
+	PREFETCHT0     64(DI)
+	PREFETCHT0     128(DI)
+	ADDQ           $0x000000c0, DI
+	VBROADCASTI128 8(BX), Y1
+	VINSERTI128    $0x01, 8(SI), Y1, Y1
+	VBROADCASTI128 8(BX)(CX*1), Y2
+	VINSERTI128    $0x01, 8(SI)(CX*1), Y2, Y2
+	VBROADCASTI128 8(BX)(CX*2), Y3
+	VINSERTI128    $0x01, 8(SI)(CX*2), Y3, Y3
+	VBROADCASTI128 8(BX)(DX*1), Y4
+	VINSERTI128    $0x01, 8(SI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y5
+	VMOVDQU        Y1, Y1
+	VPSRLW         $0x04, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y6
+	VMOVDQU        Y2, Y2
+	VPSRLW         $0x04, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y7
+	VMOVDQU        Y3, Y3
+	VPSRLW         $0x04, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPBROADCASTD   4(BX), Y9
+	VMOVD          4(SI), X10
+	VPINSRD        $0x01, 4(BX)(CX*1), X9, X9
+	VPINSRD        $0x01, 4(SI)(CX*1), X10, X10
+	VPINSRD        $0x02, 4(BX)(CX*2), X9, X9
+	VPINSRD        $0x02, 4(SI)(CX*2), X10, X10
+	VPINSRD        $0x03, 4(BX)(DX*1), X9, X9
+	VPINSRD        $0x03, 4(SI)(DX*1), X10, X10
+	VINSERTI128    $0x01, X10, Y9, Y9
+	VPSHUFB        avx2CopyByte0<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y5, Y5
+	VPSHUFB        avx2CopyByte0<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y6, Y6
+	VPSHUFB        avx2CopyByte1<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y7, Y7
+	VPSHUFB        avx2CopyByte1<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y8, Y8
+	VPSHUFB        avx2CopyByte2<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y1, Y1
+	VPSHUFB        avx2CopyByte2<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits1<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y2, Y2
+	VPSHUFB        avx2CopyByte3<>+0(SB), Y9, Y10
+	VPAND          avx2SelectBits0<>+0(SB), Y10, Y10
+	VPCMPEQB       avx2SelectBits0<>+0(SB), Y10, Y10
+	VPAND          avx2Sixteens<>+0(SB), Y10, Y10
+	VPOR           Y10, Y3, Y3
+	VPSHUFB        avx2CopyByte3<>+0(SB), Y9, Y9
+	VPAND          avx2SelectBits1<>+0(SB), Y9, Y9
+	VPCMPEQB       avx2SelectBits1<>+0(SB), Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPXOR          X9, X9, X9
+	VPINSRW        $0x00, (BX), X9, X9
+	VPINSRW        $0x01, (BX)(CX*1), X9, X9
+	VPINSRW        $0x02, (BX)(CX*2), X9, X9
+	VPINSRW        $0x03, (BX)(DX*1), X9, X9
+	VPINSRW        $0x04, (SI), X9, X9
+	VPINSRW        $0x05, (SI)(CX*1), X9, X9
+	VPINSRW        $0x06, (SI)(CX*2), X9, X9
+	VPINSRW        $0x07, (SI)(DX*1), X9, X9
+	VCVTPH2PS      X9, Y9
+	VPXOR          X10, X10, X10
+	VPINSRW        $0x00, 2(BX), X10, X10
+	VPINSRW        $0x01, 2(BX)(CX*1), X10, X10
+	VPINSRW        $0x02, 2(BX)(CX*2), X10, X10
+	VPINSRW        $0x03, 2(BX)(DX*1), X10, X10
+	VPINSRW        $0x04, 2(SI), X10, X10
+	VPINSRW        $0x05, 2(SI)(CX*1), X10, X10
+	VPINSRW        $0x06, 2(SI)(CX*2), X10, X10
+	VPINSRW        $0x07, 2(SI)(DX*1), X10, X10
+	VCVTPH2PS      X10, Y10
+	VXORPS         avx2Signs<>+0(SB), Y10, Y10
+	MOVQ           acc+0(FP), R8
+	MOVQ           rows+32(FP), R9
+
+rows1:
+	VPBROADCASTD (AX), Y11
+	VPMADDUBSW   Y11, Y5, Y11
+	VPBROADCASTD 4(AX), Y12
+	VPMADDUBSW   Y12, Y6, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 8(AX), Y12
+	VPMADDUBSW   Y12, Y7, Y12
+	VPADDW       Y12, Y11, Y11
+	VPBROADCASTD 12(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPBROADCASTD 16(AX), Y12
+	VPMADDUBSW   Y12, Y1, Y12
+	VPBROADCASTD 20(AX), Y13
+	VPMADDUBSW   Y13, Y2, Y13
+	VPADDW       Y13, Y12, Y12
+	VPBROADCASTD 24(AX), Y13
+	VPMADDUBSW   Y13, Y3, Y13
+	VPADDW       Y13, Y12, Y12
+	VPBROADCASTD 28(AX), Y13
+	VPMADDUBSW   Y13, Y4, Y13
+	VPADDW       Y13, Y12, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VPBROADCASTD 32(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VADDPS       (R8), Y11, Y11
+	VPBROADCASTD 44(AX), Y12
+	VMULPS       Y10, Y12, Y12
+	VSUBPS       Y12, Y11, Y11
+	VMOVUPS      Y11, (R8)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNZ          rows1
+	ADDQ         $0x18, BX
+	ADDQ         $0x18, SI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ4_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ4_K(SB), $800-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), SI
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (SI)(CX*4), DI
+	LEAQ     8192(SI)(CX*8), R8
+	LEAQ     (SP), BX
+	ADDQ     $0x1f, BX
+	ANDQ     $-32, BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	VBROADCASTI128 (SI), Y1
+	VINSERTI128    $0x01, (DI), Y1, Y1
+	VBROADCASTI128 (SI)(CX*1), Y2
+	VINSERTI128    $0x01, (DI)(CX*1), Y2, Y2
+	VBROADCASTI128 (SI)(CX*2), Y3
+	VINSERTI128    $0x01, (DI)(CX*2), Y3, Y3
+	VBROADCASTI128 (SI)(DX*1), Y4
+	VINSERTI128    $0x01, (DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowWords<>+0(SB), Y1, Y5
+	VEXTRACTI128   $0x01, Y5, X6
+	VPACKUSDW      X6, X5, X6
+	VCVTPH2PS      X6, Y5
+	VPSRLD         $0x10, Y1, Y1
+	VPAND          avx2LowWords<>+0(SB), Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X6
+	VPACKUSDW      X6, X1, X6
+	VCVTPH2PS      X6, Y1
+	VPAND          avx2Low6<>+0(SB), Y2, Y6
+	VPAND          avx2Low6<>+0(SB), Y3, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VPSRLW         $0x02, Y2, Y2
+	VPAND          avx2Bits4And5<>+0(SB), Y2, Y2
+	VPOR           Y8, Y2, Y2
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPSRLW         $0x02, Y3, Y3
+	VPAND          avx2Bits4And5<>+0(SB), Y3, Y3
+	VPOR           Y4, Y3, Y3
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, (BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 64(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 128(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 192(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 256(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 320(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 384(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y2, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y5, Y2, Y2
+	VMOVAPS        Y2, 448(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 32(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 96(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 160(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 224(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 288(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 352(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 416(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 480(BX)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
+	VBROADCASTI128 16(SI), Y1
+	VINSERTI128    $0x01, 16(DI), Y1, Y1
+	VBROADCASTI128 16(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 16(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 16(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 16(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 16(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 16(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 32(SI), Y5
+	VINSERTI128    $0x01, 32(DI), Y5, Y5
+	VBROADCASTI128 32(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 32(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 32(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 32(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 32(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 32(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows1:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 20(AX), Y10
+	VPMADDUBSW   Y10, Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 24(AX), Y10
+	VPMADDUBSW   Y10, Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 28(AX), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       (BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       32(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
 	ADDQ         $0x30, AX
 	ADDQ         $0x20, R9
 	DECQ         R10
 	JNZ          rows1
-	ADDQ         $0x12, BX
-	ADDQ         $0x12, SI
-	ADDQ         $0x12, DI
-	ADDQ         $0x12, R8
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows2:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   20(AX), Y10
+	VPMADDUBSW     Y10, Y6, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   24(AX), Y10
+	VPMADDUBSW     Y10, Y7, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   28(AX), Y10
+	VPMADDUBSW     Y10, Y8, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         64(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         96(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows2
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
+	VBROADCASTI128 48(SI), Y1
+	VINSERTI128    $0x01, 48(DI), Y1, Y1
+	VBROADCASTI128 48(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 48(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 48(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 48(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 48(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 48(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 64(SI), Y5
+	VINSERTI128    $0x01, 64(DI), Y5, Y5
+	VBROADCASTI128 64(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 64(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 64(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 64(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 64(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 64(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows3:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 20(AX), Y10
+	VPMADDUBSW   Y10, Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 24(AX), Y10
+	VPMADDUBSW   Y10, Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 28(AX), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       128(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       160(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows3
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows4:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   20(AX), Y10
+	VPMADDUBSW     Y10, Y6, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   24(AX), Y10
+	VPMADDUBSW     Y10, Y7, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   28(AX), Y10
+	VPMADDUBSW     Y10, Y8, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         192(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         224(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows4
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
+	VBROADCASTI128 80(SI), Y1
+	VINSERTI128    $0x01, 80(DI), Y1, Y1
+	VBROADCASTI128 80(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 80(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 80(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 80(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 80(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 80(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 96(SI), Y5
+	VINSERTI128    $0x01, 96(DI), Y5, Y5
+	VBROADCASTI128 96(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 96(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 96(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 96(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 96(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 96(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows5:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 20(AX), Y10
+	VPMADDUBSW   Y10, Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 24(AX), Y10
+	VPMADDUBSW   Y10, Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 28(AX), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       256(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       288(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows5
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows6:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   20(AX), Y10
+	VPMADDUBSW     Y10, Y6, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   24(AX), Y10
+	VPMADDUBSW     Y10, Y7, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   28(AX), Y10
+	VPMADDUBSW     Y10, Y8, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         320(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         352(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows6
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	ADDQ           $0x00000120, R8
+	VBROADCASTI128 112(SI), Y1
+	VINSERTI128    $0x01, 112(DI), Y1, Y1
+	VBROADCASTI128 112(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 112(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 112(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 112(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 112(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 112(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 128(SI), Y5
+	VINSERTI128    $0x01, 128(DI), Y5, Y5
+	VBROADCASTI128 128(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 128(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 128(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 128(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 128(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 128(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows7:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 20(AX), Y10
+	VPMADDUBSW   Y10, Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 24(AX), Y10
+	VPMADDUBSW   Y10, Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 28(AX), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       384(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       416(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows7
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows8:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 20(AX), Y10
+	VPMADDUBSW   Y10, Y6, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 24(AX), Y10
+	VPMADDUBSW   Y10, Y7, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 28(AX), Y10
+	VPMADDUBSW   Y10, Y8, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       448(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       480(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows8
+	ADDQ         $0x90, SI
+	ADDQ         $0x90, DI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ5_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ5_K(SB), $1056-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), SI
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (SI)(CX*4), DI
+	LEAQ     8192(SI)(CX*8), R8
+	LEAQ     (SP), BX
+	ADDQ     $0x1f, BX
+	ANDQ     $-32, BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	VBROADCASTI128 (SI), Y1
+	VINSERTI128    $0x01, (DI), Y1, Y1
+	VBROADCASTI128 (SI)(CX*1), Y2
+	VINSERTI128    $0x01, (DI)(CX*1), Y2, Y2
+	VBROADCASTI128 (SI)(CX*2), Y3
+	VINSERTI128    $0x01, (DI)(CX*2), Y3, Y3
+	VBROADCASTI128 (SI)(DX*1), Y4
+	VINSERTI128    $0x01, (DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VPAND          avx2LowWords<>+0(SB), Y1, Y5
+	VEXTRACTI128   $0x01, Y5, X6
+	VPACKUSDW      X6, X5, X6
+	VCVTPH2PS      X6, Y5
+	VPSRLD         $0x10, Y1, Y1
+	VPAND          avx2LowWords<>+0(SB), Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X6
+	VPACKUSDW      X6, X1, X6
+	VCVTPH2PS      X6, Y1
+	VPAND          avx2Low6<>+0(SB), Y2, Y6
+	VPAND          avx2Low6<>+0(SB), Y3, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y8
+	VPSRLW         $0x02, Y2, Y2
+	VPAND          avx2Bits4And5<>+0(SB), Y2, Y2
+	VPOR           Y8, Y2, Y2
+	VMOVDQU        Y4, Y4
+	VPSRLW         $0x04, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPSRLW         $0x02, Y3, Y3
+	VPAND          avx2Bits4And5<>+0(SB), Y3, Y3
+	VPOR           Y4, Y3, Y3
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, (BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 64(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 128(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y6, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 192(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 256(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 320(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y2, Y4
+	VCVTDQ2PS      Y4, Y4
+	VMULPS         Y5, Y4, Y4
+	VMOVAPS        Y4, 384(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y2, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y5, Y2, Y2
+	VMOVAPS        Y2, 448(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 32(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 96(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 160(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y7, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 224(BX)
+	VPSHUFB        avx2WidenByte0<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 288(BX)
+	VPSHUFB        avx2WidenByte1<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 352(BX)
+	VPSHUFB        avx2WidenByte2<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 416(BX)
+	VPSHUFB        avx2WidenByte3<>+0(SB), Y3, Y2
+	VCVTDQ2PS      Y2, Y2
+	VMULPS         Y1, Y2, Y2
+	VMOVAPS        Y2, 480(BX)
+	VBROADCASTI128 16(SI), Y1
+	VINSERTI128    $0x01, 16(DI), Y1, Y1
+	VBROADCASTI128 16(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 16(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 16(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 16(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 16(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 16(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 32(SI), Y5
+	VINSERTI128    $0x01, 32(DI), Y5, Y5
+	VBROADCASTI128 32(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 32(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 32(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 32(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 32(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 32(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 768(BX)
+	VMOVDQA        Y2, 800(BX)
+	VMOVDQA        Y3, 832(BX)
+	VMOVDQA        Y4, 864(BX)
+	VMOVDQA        Y5, 896(BX)
+	VMOVDQA        Y6, 928(BX)
+	VMOVDQA        Y7, 960(BX)
+	VMOVDQA        Y8, 992(BX)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
+	VBROADCASTI128 48(SI), Y1
+	VINSERTI128    $0x01, 48(DI), Y1, Y1
+	VBROADCASTI128 48(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 48(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 48(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 48(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 48(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 48(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 64(SI), Y5
+	VINSERTI128    $0x01, 64(DI), Y5, Y5
+	VBROADCASTI128 64(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 64(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 64(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 64(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 64(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 64(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA        768(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA        800(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA        832(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA        864(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA        896(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA        928(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA        960(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA        992(BX), Y9
+	VPSLLW         $0x04, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows1:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       (BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       32(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows1
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA      768(BX), Y2
+	VPSLLW       $0x03, Y2, Y2
+	VPAND        avx2Sixteens<>+0(SB), Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA      800(BX), Y3
+	VPSLLW       $0x03, Y3, Y3
+	VPAND        avx2Sixteens<>+0(SB), Y3, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA      832(BX), Y4
+	VPSLLW       $0x03, Y4, Y4
+	VPAND        avx2Sixteens<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA      864(BX), Y5
+	VPSLLW       $0x03, Y5, Y5
+	VPAND        avx2Sixteens<>+0(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA      896(BX), Y6
+	VPSLLW       $0x03, Y6, Y6
+	VPAND        avx2Sixteens<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA      928(BX), Y7
+	VPSLLW       $0x03, Y7, Y7
+	VPAND        avx2Sixteens<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA      960(BX), Y8
+	VPSLLW       $0x03, Y8, Y8
+	VPAND        avx2Sixteens<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA      992(BX), Y9
+	VPSLLW       $0x03, Y9, Y9
+	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR         Y9, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows2:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPBROADCASTD   20(AX), Y11
+	VPMADDUBSW     Y11, Y6, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   24(AX), Y11
+	VPMADDUBSW     Y11, Y7, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   28(AX), Y11
+	VPMADDUBSW     Y11, Y8, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         64(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         96(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows2
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
+	VBROADCASTI128 80(SI), Y1
+	VINSERTI128    $0x01, 80(DI), Y1, Y1
+	VBROADCASTI128 80(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 80(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 80(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 80(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 80(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 80(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 96(SI), Y5
+	VINSERTI128    $0x01, 96(DI), Y5, Y5
+	VBROADCASTI128 96(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 96(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 96(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 96(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 96(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 96(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA        768(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA        800(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA        832(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA        864(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA        896(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA        928(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA        960(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA        992(BX), Y9
+	VPSLLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows3:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       128(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       160(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows3
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA      768(BX), Y2
+	VPSLLW       $0x01, Y2, Y2
+	VPAND        avx2Sixteens<>+0(SB), Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA      800(BX), Y3
+	VPSLLW       $0x01, Y3, Y3
+	VPAND        avx2Sixteens<>+0(SB), Y3, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA      832(BX), Y4
+	VPSLLW       $0x01, Y4, Y4
+	VPAND        avx2Sixteens<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA      864(BX), Y5
+	VPSLLW       $0x01, Y5, Y5
+	VPAND        avx2Sixteens<>+0(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA      896(BX), Y6
+	VPSLLW       $0x01, Y6, Y6
+	VPAND        avx2Sixteens<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA      928(BX), Y7
+	VPSLLW       $0x01, Y7, Y7
+	VPAND        avx2Sixteens<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA      960(BX), Y8
+	VPSLLW       $0x01, Y8, Y8
+	VPAND        avx2Sixteens<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA      992(BX), Y9
+	VPSLLW       $0x01, Y9, Y9
+	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR         Y9, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows4:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPBROADCASTD   20(AX), Y11
+	VPMADDUBSW     Y11, Y6, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   24(AX), Y11
+	VPMADDUBSW     Y11, Y7, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   28(AX), Y11
+	VPMADDUBSW     Y11, Y8, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         192(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         224(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows4
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
+	VBROADCASTI128 112(SI), Y1
+	VINSERTI128    $0x01, 112(DI), Y1, Y1
+	VBROADCASTI128 112(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 112(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 112(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 112(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 112(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 112(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 128(SI), Y5
+	VINSERTI128    $0x01, 128(DI), Y5, Y5
+	VBROADCASTI128 128(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 128(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 128(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 128(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 128(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 128(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA        768(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA        800(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA        832(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA        864(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA        896(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA        928(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA        960(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA        992(BX), Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows5:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       256(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       288(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows5
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA      768(BX), Y2
+	VPSRLW       $0x01, Y2, Y2
+	VPAND        avx2Sixteens<>+0(SB), Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA      800(BX), Y3
+	VPSRLW       $0x01, Y3, Y3
+	VPAND        avx2Sixteens<>+0(SB), Y3, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA      832(BX), Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPAND        avx2Sixteens<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA      864(BX), Y5
+	VPSRLW       $0x01, Y5, Y5
+	VPAND        avx2Sixteens<>+0(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA      896(BX), Y6
+	VPSRLW       $0x01, Y6, Y6
+	VPAND        avx2Sixteens<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA      928(BX), Y7
+	VPSRLW       $0x01, Y7, Y7
+	VPAND        avx2Sixteens<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA      960(BX), Y8
+	VPSRLW       $0x01, Y8, Y8
+	VPAND        avx2Sixteens<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA      992(BX), Y9
+	VPSRLW       $0x01, Y9, Y9
+	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR         Y9, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows6:
+	VPBROADCASTD   (AX), Y9
+	VPMADDUBSW     Y9, Y1, Y9
+	VPBROADCASTD   4(AX), Y10
+	VPMADDUBSW     Y10, Y2, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   8(AX), Y10
+	VPMADDUBSW     Y10, Y3, Y10
+	VPADDW         Y10, Y9, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPBROADCASTD   20(AX), Y11
+	VPMADDUBSW     Y11, Y6, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   24(AX), Y11
+	VPMADDUBSW     Y11, Y7, Y11
+	VPADDW         Y11, Y10, Y10
+	VPBROADCASTD   28(AX), Y11
+	VPMADDUBSW     Y11, Y8, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VPADDD         Y10, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTD   32(AX), Y10
+	VMULPS         Y10, Y9, Y9
+	VMULPS         320(BX), Y9, Y9
+	VADDPS         (R9), Y9, Y9
+	VPBROADCASTD   44(AX), Y10
+	VMULPS         352(BX), Y10, Y10
+	VSUBPS         Y10, Y9, Y9
+	VMOVUPS        Y9, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows6
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	ADDQ           $0x00000160, R8
+	VBROADCASTI128 144(SI), Y1
+	VINSERTI128    $0x01, 144(DI), Y1, Y1
+	VBROADCASTI128 144(SI)(CX*1), Y2
+	VINSERTI128    $0x01, 144(DI)(CX*1), Y2, Y2
+	VBROADCASTI128 144(SI)(CX*2), Y3
+	VINSERTI128    $0x01, 144(DI)(CX*2), Y3, Y3
+	VBROADCASTI128 144(SI)(DX*1), Y4
+	VINSERTI128    $0x01, 144(DI)(DX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKHDQ     Y2, Y1, Y6
+	VPUNPCKLDQ     Y4, Y3, Y2
+	VPUNPCKHDQ     Y4, Y3, Y4
+	VPUNPCKLQDQ    Y2, Y5, Y1
+	VPUNPCKHQDQ    Y2, Y5, Y2
+	VPUNPCKLQDQ    Y4, Y6, Y3
+	VPUNPCKHQDQ    Y4, Y6, Y4
+	VBROADCASTI128 160(SI), Y5
+	VINSERTI128    $0x01, 160(DI), Y5, Y5
+	VBROADCASTI128 160(SI)(CX*1), Y6
+	VINSERTI128    $0x01, 160(DI)(CX*1), Y6, Y6
+	VBROADCASTI128 160(SI)(CX*2), Y7
+	VINSERTI128    $0x01, 160(DI)(CX*2), Y7, Y7
+	VBROADCASTI128 160(SI)(DX*1), Y8
+	VINSERTI128    $0x01, 160(DI)(DX*1), Y8, Y8
+	VPUNPCKLDQ     Y6, Y5, Y9
+	VPUNPCKHDQ     Y6, Y5, Y10
+	VPUNPCKLDQ     Y8, Y7, Y6
+	VPUNPCKHDQ     Y8, Y7, Y8
+	VPUNPCKLQDQ    Y6, Y9, Y5
+	VPUNPCKHQDQ    Y6, Y9, Y6
+	VPUNPCKLQDQ    Y8, Y10, Y7
+	VPUNPCKHQDQ    Y8, Y10, Y8
+	VMOVDQA        Y1, 512(BX)
+	VMOVDQA        Y2, 544(BX)
+	VMOVDQA        Y3, 576(BX)
+	VMOVDQA        Y4, 608(BX)
+	VMOVDQA        Y5, 640(BX)
+	VMOVDQA        Y6, 672(BX)
+	VMOVDQA        Y7, 704(BX)
+	VMOVDQA        Y8, 736(BX)
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA        768(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y1, Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA        800(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y2, Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA        832(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y3, Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA        864(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y4, Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA        896(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y5, Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA        928(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y6, Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA        960(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y7, Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA        992(BX), Y9
+	VPSRLW         $0x02, Y9, Y9
+	VPAND          avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR           Y9, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows7:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       384(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       416(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows7
+	VMOVDQU      512(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VMOVDQA      768(BX), Y2
+	VPSRLW       $0x03, Y2, Y2
+	VPAND        avx2Sixteens<>+0(SB), Y2, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      544(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VMOVDQA      800(BX), Y3
+	VPSRLW       $0x03, Y3, Y3
+	VPAND        avx2Sixteens<>+0(SB), Y3, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      576(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VMOVDQA      832(BX), Y4
+	VPSRLW       $0x03, Y4, Y4
+	VPAND        avx2Sixteens<>+0(SB), Y4, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      608(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VMOVDQA      864(BX), Y5
+	VPSRLW       $0x03, Y5, Y5
+	VPAND        avx2Sixteens<>+0(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVDQU      640(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VMOVDQA      896(BX), Y6
+	VPSRLW       $0x03, Y6, Y6
+	VPAND        avx2Sixteens<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVDQU      672(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VMOVDQA      928(BX), Y7
+	VPSRLW       $0x03, Y7, Y7
+	VPAND        avx2Sixteens<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      704(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VMOVDQA      960(BX), Y8
+	VPSRLW       $0x03, Y8, Y8
+	VPAND        avx2Sixteens<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      736(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VMOVDQA      992(BX), Y9
+	VPSRLW       $0x03, Y9, Y9
+	VPAND        avx2Sixteens<>+0(SB), Y9, Y9
+	VPOR         Y9, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows8:
+	VPBROADCASTD (AX), Y9
+	VPMADDUBSW   Y9, Y1, Y9
+	VPBROADCASTD 4(AX), Y10
+	VPMADDUBSW   Y10, Y2, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 8(AX), Y10
+	VPMADDUBSW   Y10, Y3, Y10
+	VPADDW       Y10, Y9, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPADDW       Y11, Y10, Y10
+	VPBROADCASTD 28(AX), Y11
+	VPMADDUBSW   Y11, Y8, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     Y0, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VPBROADCASTD 32(AX), Y10
+	VMULPS       Y10, Y9, Y9
+	VMULPS       448(BX), Y9, Y9
+	VADDPS       (R9), Y9, Y9
+	VPBROADCASTD 44(AX), Y10
+	VMULPS       480(BX), Y10, Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows8
+	ADDQ         $0xb0, SI
+	ADDQ         $0xb0, DI
+	DECQ         blocks+40(FP)
+	JNZ          blocks
+	VZEROUPPER
+	RET
+
+// func asmProductQ6_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·asmProductQ6_K(SB), $1056-48
+	MOVQ     x+24(FP), AX
+	MOVQ     rowBytes+16(FP), CX
+	MOVQ     w+8(FP), SI
+	LEAQ     (CX)(CX*2), DX
+	LEAQ     (SI)(CX*4), DI
+	LEAQ     8192(SI)(CX*8), R8
+	LEAQ     (SP), BX
+	ADDQ     $0x1f, BX
+	ANDQ     $-32, BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLW   $0x0f, Y0, Y0
+
+blocks:
+	VBROADCASTI128 192(SI), Y0
+	VINSERTI128    $0x01, 192(DI), Y0, Y0
+	VBROADCASTI128 192(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 192(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 192(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 192(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 192(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 192(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VMOVDQA        Y0, (BX)
+	VMOVDQA        Y1, 32(BX)
+	VMOVDQA        Y2, 64(BX)
+	VMOVDQA        Y3, 96(BX)
+	VPXOR          X0, X0, X0
+	VPINSRW        $0x00, 208(SI), X0, X0
+	VPINSRW        $0x01, 208(SI)(CX*1), X0, X0
+	VPINSRW        $0x02, 208(SI)(CX*2), X0, X0
+	VPINSRW        $0x03, 208(SI)(DX*1), X0, X0
+	VPINSRW        $0x04, 208(DI), X0, X0
+	VPINSRW        $0x05, 208(DI)(CX*1), X0, X0
+	VPINSRW        $0x06, 208(DI)(CX*2), X0, X0
+	VPINSRW        $0x07, 208(DI)(DX*1), X0, X0
+	VCVTPH2PS      X0, Y0
+	VMOVDQA        Y0, 992(BX)
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	PREFETCHT0     384(R8)
+	PREFETCHT0     448(R8)
+	PREFETCHT0     512(R8)
+	PREFETCHT0     576(R8)
+	PREFETCHT0     640(R8)
+	PREFETCHT0     704(R8)
+	PREFETCHT0     768(R8)
+	PREFETCHT0     832(R8)
+	ADDQ           $0x00000348, R8
+	VBROADCASTI128 (SI), Y0
+	VINSERTI128    $0x01, (DI), Y0, Y0
+	VBROADCASTI128 (SI)(CX*1), Y1
+	VINSERTI128    $0x01, (DI)(CX*1), Y1, Y1
+	VBROADCASTI128 (SI)(CX*2), Y2
+	VINSERTI128    $0x01, (DI)(CX*2), Y2, Y2
+	VBROADCASTI128 (SI)(DX*1), Y3
+	VINSERTI128    $0x01, (DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 16(SI), Y4
+	VINSERTI128    $0x01, 16(DI), Y4, Y4
+	VBROADCASTI128 16(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 16(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 16(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 16(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 16(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 16(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 128(BX)
+	VMOVDQA        Y1, 160(BX)
+	VMOVDQA        Y2, 192(BX)
+	VMOVDQA        Y3, 224(BX)
+	VMOVDQA        Y4, 256(BX)
+	VMOVDQA        Y5, 288(BX)
+	VMOVDQA        Y6, 320(BX)
+	VMOVDQA        Y7, 352(BX)
+	VBROADCASTI128 32(SI), Y0
+	VINSERTI128    $0x01, 32(DI), Y0, Y0
+	VBROADCASTI128 32(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 32(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 32(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 32(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 32(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 32(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 48(SI), Y4
+	VINSERTI128    $0x01, 48(DI), Y4, Y4
+	VBROADCASTI128 48(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 48(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 48(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 48(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 48(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 48(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 384(BX)
+	VMOVDQA        Y1, 416(BX)
+	VMOVDQA        Y2, 448(BX)
+	VMOVDQA        Y3, 480(BX)
+	VMOVDQA        Y4, 512(BX)
+	VMOVDQA        Y5, 544(BX)
+	VMOVDQA        Y6, 576(BX)
+	VMOVDQA        Y7, 608(BX)
+	VBROADCASTI128 128(SI), Y0
+	VINSERTI128    $0x01, 128(DI), Y0, Y0
+	VBROADCASTI128 128(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 128(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 128(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 128(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 128(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 128(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 144(SI), Y4
+	VINSERTI128    $0x01, 144(DI), Y4, Y4
+	VBROADCASTI128 144(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 144(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 144(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 144(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 144(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 144(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 640(BX)
+	VMOVDQA        Y1, 672(BX)
+	VMOVDQA        Y2, 704(BX)
+	VMOVDQA        Y3, 736(BX)
+	VMOVDQA        Y4, 768(BX)
+	VMOVDQA        Y5, 800(BX)
+	VMOVDQA        Y6, 832(BX)
+	VMOVDQA        Y7, 864(BX)
+	VMOVDQA        (BX), Y0
+	VPSHUFB        avx2FirstScale0<>+0(SB), Y0, Y1
+	VPSRAW         $0x08, Y1, Y1
+	VMOVDQA        Y1, 896(BX)
+	VPSHUFB        avx2LastScale0<>+0(SB), Y0, Y1
+	VPSRAW         $0x08, Y1, Y1
+	VMOVDQA        Y1, 928(BX)
+	VPSHUFB        avx2BothScales0<>+0(SB), Y0, Y0
+	VPSRAW         $0x08, Y0, Y0
+	VMOVDQA        Y0, 960(BX)
+	VMOVDQA        640(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        128(BX), Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR           Y0, Y1, Y1
+	VMOVDQA        672(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        160(BX), Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR           Y0, Y2, Y2
+	VMOVDQA        704(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        192(BX), Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR           Y0, Y3, Y3
+	VMOVDQA        736(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        224(BX), Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR           Y0, Y4, Y4
+	VMOVDQA        768(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        256(BX), Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR           Y0, Y5, Y5
+	VMOVDQA        800(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        288(BX), Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR           Y0, Y6, Y6
+	VMOVDQA        832(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        320(BX), Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR           Y0, Y7, Y7
+	VMOVDQA        864(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        352(BX), Y8
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR           Y0, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows1:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows1
+	VMOVDQA      (BX), Y0
+	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales1<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      384(BX), Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      416(BX), Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      448(BX), Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      480(BX), Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      512(BX), Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      544(BX), Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      576(BX), Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      608(BX), Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows2:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows2
+	VMOVDQA      32(BX), Y0
+	VPSHUFB      avx2FirstScale0<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale0<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales0<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      128(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      160(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      192(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      224(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      256(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      288(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      320(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows3:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows3
+	VMOVDQA      32(BX), Y0
+	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales1<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      384(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      416(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      448(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      480(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      512(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      544(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      576(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      608(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows4:
+	VPBROADCASTD   (AX), Y0
+	VPMADDUBSW     Y0, Y1, Y0
+	VPBROADCASTD   4(AX), Y9
+	VPMADDUBSW     Y9, Y2, Y9
+	VPADDW         Y9, Y0, Y0
+	VPMADDWD       896(BX), Y0, Y0
+	VPBROADCASTD   8(AX), Y9
+	VPMADDUBSW     Y9, Y3, Y9
+	VPBROADCASTD   12(AX), Y10
+	VPMADDUBSW     Y10, Y4, Y10
+	VPADDW         Y10, Y9, Y9
+	VPMADDWD       896(BX), Y9, Y9
+	VPBROADCASTD   16(AX), Y10
+	VPMADDUBSW     Y10, Y5, Y10
+	VPBROADCASTD   20(AX), Y11
+	VPMADDUBSW     Y11, Y6, Y11
+	VPADDW         Y11, Y10, Y10
+	VPMADDWD       928(BX), Y10, Y10
+	VPBROADCASTD   24(AX), Y11
+	VPMADDUBSW     Y11, Y7, Y11
+	VPBROADCASTD   28(AX), Y12
+	VPMADDUBSW     Y12, Y8, Y12
+	VPADDW         Y12, Y11, Y11
+	VPMADDWD       928(BX), Y11, Y11
+	VPADDD         Y9, Y0, Y0
+	VPADDD         Y11, Y10, Y10
+	VPADDD         Y10, Y0, Y0
+	VPBROADCASTD   36(AX), Y9
+	VPMADDWD       960(BX), Y9, Y9
+	VPSLLD         $0x05, Y9, Y9
+	VPSUBD         Y9, Y0, Y0
+	VCVTDQ2PS      Y0, Y0
+	VPBROADCASTD   32(AX), Y9
+	VMULPS         Y9, Y0, Y0
+	VMULPS         992(BX), Y0, Y0
+	VADDPS         (R9), Y0, Y0
+	VMOVUPS        Y0, (R9)
+	ADDQ           $0x30, AX
+	ADDQ           $0x20, R9
+	DECQ           R10
+	JNZ            rows4
+	PREFETCHT0     (R8)
+	PREFETCHT0     64(R8)
+	PREFETCHT0     128(R8)
+	PREFETCHT0     192(R8)
+	PREFETCHT0     256(R8)
+	PREFETCHT0     320(R8)
+	PREFETCHT0     384(R8)
+	PREFETCHT0     448(R8)
+	PREFETCHT0     512(R8)
+	PREFETCHT0     576(R8)
+	PREFETCHT0     640(R8)
+	PREFETCHT0     704(R8)
+	PREFETCHT0     768(R8)
+	PREFETCHT0     832(R8)
+	ADDQ           $0x00000348, R8
+	VBROADCASTI128 64(SI), Y0
+	VINSERTI128    $0x01, 64(DI), Y0, Y0
+	VBROADCASTI128 64(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 64(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 64(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 64(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 64(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 64(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 80(SI), Y4
+	VINSERTI128    $0x01, 80(DI), Y4, Y4
+	VBROADCASTI128 80(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 80(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 80(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 80(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 80(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 80(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 128(BX)
+	VMOVDQA        Y1, 160(BX)
+	VMOVDQA        Y2, 192(BX)
+	VMOVDQA        Y3, 224(BX)
+	VMOVDQA        Y4, 256(BX)
+	VMOVDQA        Y5, 288(BX)
+	VMOVDQA        Y6, 320(BX)
+	VMOVDQA        Y7, 352(BX)
+	VBROADCASTI128 96(SI), Y0
+	VINSERTI128    $0x01, 96(DI), Y0, Y0
+	VBROADCASTI128 96(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 96(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 96(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 96(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 96(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 96(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 112(SI), Y4
+	VINSERTI128    $0x01, 112(DI), Y4, Y4
+	VBROADCASTI128 112(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 112(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 112(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 112(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 112(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 112(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 384(BX)
+	VMOVDQA        Y1, 416(BX)
+	VMOVDQA        Y2, 448(BX)
+	VMOVDQA        Y3, 480(BX)
+	VMOVDQA        Y4, 512(BX)
+	VMOVDQA        Y5, 544(BX)
+	VMOVDQA        Y6, 576(BX)
+	VMOVDQA        Y7, 608(BX)
+	VBROADCASTI128 160(SI), Y0
+	VINSERTI128    $0x01, 160(DI), Y0, Y0
+	VBROADCASTI128 160(SI)(CX*1), Y1
+	VINSERTI128    $0x01, 160(DI)(CX*1), Y1, Y1
+	VBROADCASTI128 160(SI)(CX*2), Y2
+	VINSERTI128    $0x01, 160(DI)(CX*2), Y2, Y2
+	VBROADCASTI128 160(SI)(DX*1), Y3
+	VINSERTI128    $0x01, 160(DI)(DX*1), Y3, Y3
+	VPUNPCKLDQ     Y1, Y0, Y4
+	VPUNPCKHDQ     Y1, Y0, Y5
+	VPUNPCKLDQ     Y3, Y2, Y1
+	VPUNPCKHDQ     Y3, Y2, Y3
+	VPUNPCKLQDQ    Y1, Y4, Y0
+	VPUNPCKHQDQ    Y1, Y4, Y1
+	VPUNPCKLQDQ    Y3, Y5, Y2
+	VPUNPCKHQDQ    Y3, Y5, Y3
+	VBROADCASTI128 176(SI), Y4
+	VINSERTI128    $0x01, 176(DI), Y4, Y4
+	VBROADCASTI128 176(SI)(CX*1), Y5
+	VINSERTI128    $0x01, 176(DI)(CX*1), Y5, Y5
+	VBROADCASTI128 176(SI)(CX*2), Y6
+	VINSERTI128    $0x01, 176(DI)(CX*2), Y6, Y6
+	VBROADCASTI128 176(SI)(DX*1), Y7
+	VINSERTI128    $0x01, 176(DI)(DX*1), Y7, Y7
+	VPUNPCKLDQ     Y5, Y4, Y8
+	VPUNPCKHDQ     Y5, Y4, Y9
+	VPUNPCKLDQ     Y7, Y6, Y5
+	VPUNPCKHDQ     Y7, Y6, Y7
+	VPUNPCKLQDQ    Y5, Y8, Y4
+	VPUNPCKHQDQ    Y5, Y8, Y5
+	VPUNPCKLQDQ    Y7, Y9, Y6
+	VPUNPCKHQDQ    Y7, Y9, Y7
+	VMOVDQA        Y0, 640(BX)
+	VMOVDQA        Y1, 672(BX)
+	VMOVDQA        Y2, 704(BX)
+	VMOVDQA        Y3, 736(BX)
+	VMOVDQA        Y4, 768(BX)
+	VMOVDQA        Y5, 800(BX)
+	VMOVDQA        Y6, 832(BX)
+	VMOVDQA        Y7, 864(BX)
+	VMOVDQA        64(BX), Y0
+	VPSHUFB        avx2FirstScale0<>+0(SB), Y0, Y1
+	VPSRAW         $0x08, Y1, Y1
+	VMOVDQA        Y1, 896(BX)
+	VPSHUFB        avx2LastScale0<>+0(SB), Y0, Y1
+	VPSRAW         $0x08, Y1, Y1
+	VMOVDQA        Y1, 928(BX)
+	VPSHUFB        avx2BothScales0<>+0(SB), Y0, Y0
+	VPSRAW         $0x08, Y0, Y0
+	VMOVDQA        Y0, 960(BX)
+	VMOVDQA        640(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        128(BX), Y1
+	VPAND          avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR           Y0, Y1, Y1
+	VMOVDQA        672(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        160(BX), Y2
+	VPAND          avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR           Y0, Y2, Y2
+	VMOVDQA        704(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        192(BX), Y3
+	VPAND          avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR           Y0, Y3, Y3
+	VMOVDQA        736(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        224(BX), Y4
+	VPAND          avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR           Y0, Y4, Y4
+	VMOVDQA        768(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        256(BX), Y5
+	VPAND          avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR           Y0, Y5, Y5
+	VMOVDQA        800(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        288(BX), Y6
+	VPAND          avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR           Y0, Y6, Y6
+	VMOVDQA        832(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        320(BX), Y7
+	VPAND          avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR           Y0, Y7, Y7
+	VMOVDQA        864(BX), Y0
+	VPSLLW         $0x04, Y0, Y0
+	VPAND          avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA        352(BX), Y8
+	VPAND          avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR           Y0, Y8, Y8
+	MOVQ           acc+0(FP), R9
+	MOVQ           rows+32(FP), R10
+
+rows5:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows5
+	VMOVDQA      64(BX), Y0
+	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales1<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      384(BX), Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      416(BX), Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      448(BX), Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      480(BX), Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      512(BX), Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      544(BX), Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      576(BX), Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPSLLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQA      608(BX), Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows6:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows6
+	VMOVDQA      96(BX), Y0
+	VPSHUFB      avx2FirstScale0<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale0<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales0<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      128(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      160(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      192(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      224(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      256(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      288(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      320(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      352(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows7:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows7
+	VMOVDQA      96(BX), Y0
+	VPSHUFB      avx2FirstScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 896(BX)
+	VPSHUFB      avx2LastScale1<>+0(SB), Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VMOVDQA      Y1, 928(BX)
+	VPSHUFB      avx2BothScales1<>+0(SB), Y0, Y0
+	VPSRAW       $0x08, Y0, Y0
+	VMOVDQA      Y0, 960(BX)
+	VMOVDQA      640(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      384(BX), Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        avx2LowNibbles<>+0(SB), Y1, Y1
+	VPOR         Y0, Y1, Y1
+	VMOVDQA      672(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      416(BX), Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        avx2LowNibbles<>+0(SB), Y2, Y2
+	VPOR         Y0, Y2, Y2
+	VMOVDQA      704(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      448(BX), Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        avx2LowNibbles<>+0(SB), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VMOVDQA      736(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      480(BX), Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        avx2LowNibbles<>+0(SB), Y4, Y4
+	VPOR         Y0, Y4, Y4
+	VMOVDQA      768(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      512(BX), Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        avx2LowNibbles<>+0(SB), Y5, Y5
+	VPOR         Y0, Y5, Y5
+	VMOVDQA      800(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      544(BX), Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        avx2LowNibbles<>+0(SB), Y6, Y6
+	VPOR         Y0, Y6, Y6
+	VMOVDQA      832(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      576(BX), Y7
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        avx2LowNibbles<>+0(SB), Y7, Y7
+	VPOR         Y0, Y7, Y7
+	VMOVDQA      864(BX), Y0
+	VPSRLW       $0x02, Y0, Y0
+	VPAND        avx2Bits4And5<>+0(SB), Y0, Y0
+	VMOVDQU      608(BX), Y8
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        avx2LowNibbles<>+0(SB), Y8, Y8
+	VPOR         Y0, Y8, Y8
+	MOVQ         acc+0(FP), R9
+	MOVQ         rows+32(FP), R10
+
+rows8:
+	VPBROADCASTD (AX), Y0
+	VPMADDUBSW   Y0, Y1, Y0
+	VPBROADCASTD 4(AX), Y9
+	VPMADDUBSW   Y9, Y2, Y9
+	VPADDW       Y9, Y0, Y0
+	VPMADDWD     896(BX), Y0, Y0
+	VPBROADCASTD 8(AX), Y9
+	VPMADDUBSW   Y9, Y3, Y9
+	VPBROADCASTD 12(AX), Y10
+	VPMADDUBSW   Y10, Y4, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     896(BX), Y9, Y9
+	VPBROADCASTD 16(AX), Y10
+	VPMADDUBSW   Y10, Y5, Y10
+	VPBROADCASTD 20(AX), Y11
+	VPMADDUBSW   Y11, Y6, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     928(BX), Y10, Y10
+	VPBROADCASTD 24(AX), Y11
+	VPMADDUBSW   Y11, Y7, Y11
+	VPBROADCASTD 28(AX), Y12
+	VPMADDUBSW   Y12, Y8, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     928(BX), Y11, Y11
+	VPADDD       Y9, Y0, Y0
+	VPADDD       Y11, Y10, Y10
+	VPADDD       Y10, Y0, Y0
+	VPBROADCASTD 36(AX), Y9
+	VPMADDWD     960(BX), Y9, Y9
+	VPSLLD       $0x05, Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTD 32(AX), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       992(BX), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VMOVUPS      Y0, (R9)
+	ADDQ         $0x30, AX
+	ADDQ         $0x20, R9
+	DECQ         R10
+	JNZ          rows8
+	ADDQ         $0xd2, SI
+	ADDQ         $0xd2, DI
 	DECQ         blocks+40(FP)
 	JNZ          blocks
 	VZEROUPPER

@@ -9,7 +9,7 @@ import (
 
 func BenchmarkMatMul(b *testing.B) {
 	const cols, outs = 1024, 1024
-	for _, typ := range []gpu.Type{gpu.F32, gpu.F16, gpu.BF16, gpu.Q8_0, gpu.Q4_0} {
+	for _, typ := range allTypes() {
 		for _, rows := range []int{1, 2, 8, 64} {
 			b.Run(fmt.Sprintf("%v/rows=%d", typ, rows), func(b *testing.B) {
 				d, err := New(0)

@@ -5,6 +5,7 @@ package host
 import (
 	"runtime/debug"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
@@ -40,6 +41,13 @@ func (f *fence) copyOf(b []byte) []byte {
 	return c
 }
 
+// recordBytes is the size of a record, and recordsOf sees b as records.
+const recordBytes = int(unsafe.Sizeof(record{}))
+
+func recordsOf(b []byte) []record {
+	return unsafe.Slice((*record)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/recordBytes)
+}
+
 func (f *fence) floats(s *source, n int) []float32 { return asFloats(f.copyOf(bytesFrom(s.floats(n)))) }
 
 func TestKernelsStayWithinTheirArguments(t *testing.T) {
@@ -60,6 +68,15 @@ func testKernelsStayWithinTheirArguments(t *testing.T, k *kernels) {
 			k.dots(f.floats(s, rows*ws), ws, w, x, n)
 			if k.dotsOf[typ] != nil && n%8 == 0 {
 				k.dotsOf[typ](f.floats(s, rows*ws), ws, encoded, x, n)
+			}
+			if multiply := k.products[typ]; multiply != nil { // more weights than a strip, one row of which has all it needs and no more
+				count := rapid.SampledFrom([]int{1, stripRows}).Draw(t, "count")
+				records := recordsOf(f.bytes(rows * n / recordElems * recordBytes))
+				for r := range rows {
+					k.quantise(records[r:], rows, x[r*n:(r+1)*n])
+				}
+				lanes := f.floats(s, rows*stripRows)
+				multiply(unsafe.Slice((*[stripRows]float32)(unsafe.Pointer(&lanes[0])), rows), f.copyOf(s.encoded(typ, count*n)), len(encoded)/ws, count, records)
 			}
 			if k.addDots != nil {
 				acc := f.floats(s, 8*rows*ws)

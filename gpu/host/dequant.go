@@ -3,6 +3,8 @@ package host
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/kvasir-engine/kvasir/gpu"
 )
 
 // Decoders of a row's encoding; the formats are those of ggml (ggml-common.h). Each decodes len(dst) elements.
@@ -29,27 +31,25 @@ func decodeBF16(dst []float32, src []byte) {
 	}
 }
 
-// decodeQ8_0: blocks of 32 elements: scale (half), 32 int8.
-func decodeQ8_0(dst []float32, src []byte) {
-	for len(dst) >= 32 && len(src) >= 34 {
-		scale := halfToFloat(binary.LittleEndian.Uint16(src))
-		d, q := (*[32]float32)(dst), (*[32]byte)(src[2:])
-		for i, v := range q {
-			d[i] = float32(int8(v)) * scale
+// decode decodes quantised elements, rounding each product and sum.
+func (read blockReader) decode(dst []float32, src []byte) {
+	for i := range len(dst) / recordElems {
+		b := read(src, i)
+		d := (*[recordElems]float32)(dst[i*recordElems:])
+		for half, part := range b.parts {
+			scale := b.scale * float32(part)
+			for e := 16 * half; e < 16*half+16; e++ {
+				d[e] = float32(float32(b.values[e])*scale) - b.minimum
+			}
 		}
-		dst, src = dst[32:], src[34:]
 	}
 }
 
-// decodeQ4_0: blocks of 32 elements: scale (half), 16 bytes that hold element i low and element i+16 high, each 8 too large.
-func decodeQ4_0(dst []float32, src []byte) {
-	for len(dst) >= 32 && len(src) >= 18 {
-		scale := halfToFloat(binary.LittleEndian.Uint16(src))
-		d, q := (*[32]float32)(dst), (*[16]byte)(src[2:])
-		for i, v := range q {
-			d[i] = float32(int32(v&15)-8) * scale
-			d[i+16] = float32(int32(v>>4)-8) * scale
-		}
-		dst, src = dst[32:], src[18:]
+// goDecoders are the decoders in plain Go.
+func goDecoders() map[gpu.Type]func(dst []float32, src []byte) {
+	decoders := map[gpu.Type]func([]float32, []byte){gpu.F32: decodeF32, gpu.F16: decodeHalf, gpu.BF16: decodeBF16}
+	for t, read := range blockReaders() {
+		decoders[t] = read.decode
 	}
+	return decoders
 }

@@ -3,8 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/kvasir-engine/kvasir/gpu"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -97,7 +100,7 @@ func (d *Device) Alloc(bytes int) (gpu.Buffer, error) {
 
 func (d *Device) Load(name string, t gpu.Type, rows, cols int, data []byte) (gpu.Weight, error) {
 	if d.kernels.dequantise[t] == nil {
-		return gpu.Weight{}, fmt.Errorf("host: tensor %s has type %v, but this device can read F32, F16, BF16, Q8_0 and Q4_0 only", name, t)
+		return gpu.Weight{}, fmt.Errorf("host: tensor %s has type %v, but this device can read %s only", name, t, d.types())
 	}
 	rowBytes, err := t.RowBytes(cols)
 	if err != nil {
@@ -116,6 +119,15 @@ func (d *Device) Load(name string, t gpu.Type, rows, cols int, data []byte) (gpu
 		w.Data = b
 	}
 	return w, nil
+}
+
+// types names the types of weights that the device can read.
+func (d *Device) types() string {
+	var names []string
+	for _, t := range slices.Sorted(maps.Keys(d.kernels.dequantise)) {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (d *Device) NewMatrix(rows, cols int) (gpu.Matrix, error) {

@@ -34,7 +34,7 @@ func testLoadRefusesWhatItCannotUse(t *testing.T, k *kernels) {
 		bytes      int
 		want       []string
 	}{
-		{"a type without kernels", 12, 1, 256, 144, []string{"blk.0.x", "Q4_K", "Q8_0"}},
+		{"a type without kernels", 10, 1, 256, 84, []string{"blk.0.x", "Q2_K", "Q8_0", "Q6_K"}},
 		{"an unknown type", 99, 1, 256, 144, []string{"blk.0.x", "type 99"}},
 		{"half a block", gpu.Q8_0, 1, 40, 34, []string{"blk.0.x", "Q8_0", "multiple of 32", "40"}},
 		{"bytes missing", gpu.F16, 3, 5, 29, []string{"blk.0.x", "30 bytes", "29"}},

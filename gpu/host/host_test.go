@@ -102,6 +102,17 @@ func (s *source) encoded(t gpu.Type, n int) []byte {
 			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(s.float())>>16))
 		case gpu.F16:
 			b = binary.LittleEndian.AppendUint16(b, twinFloatToHalf(s.float()))
+		case gpu.Q4_1, gpu.Q5_1, gpu.Q4_K, gpu.Q5_K: // scale and minimum in half precision, then quants
+			b = binary.LittleEndian.AppendUint16(b, twinFloatToHalf(s.float()/64))
+			b = binary.LittleEndian.AppendUint16(b, twinFloatToHalf(s.float()/64))
+			for range blockBytes - 4 {
+				b = append(b, byte(s.next()))
+			}
+		case gpu.Q6_K: // the scale comes last
+			for range blockBytes - 2 {
+				b = append(b, byte(s.next()))
+			}
+			b = binary.LittleEndian.AppendUint16(b, twinFloatToHalf(s.float()/4096))
 		default: // a scale in half precision, then quants
 			b = binary.LittleEndian.AppendUint16(b, twinFloatToHalf(s.float()/64))
 			for range blockBytes - 2 {
@@ -112,9 +123,12 @@ func (s *source) encoded(t gpu.Type, n int) []byte {
 	return b
 }
 
+// allTypes are the types of weights.
+func allTypes() []gpu.Type { return append(integerTypes(), gpu.F32, gpu.F16, gpu.BF16) }
+
 // drawType draws a weight type and a row length that it can have.
 func drawType(t *rapid.T) (typ gpu.Type, cols int) {
-	typ = rapid.SampledFrom([]gpu.Type{gpu.F32, gpu.F16, gpu.BF16, gpu.Q8_0, gpu.Q4_0}).Draw(t, "type")
+	typ = rapid.SampledFrom(allTypes()).Draw(t, "type")
 	elems, _ := typ.Block()
 	if elems == 1 {
 		return typ, rapid.IntRange(1, 70).Draw(t, "cols")

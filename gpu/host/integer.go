@@ -9,7 +9,9 @@ const (
 	chunkRecords = 4096
 	// superBlock is the longest block of a type, in records: parts of a row are a multiple of it.
 	superBlock = 8
-	// integerRows is how many rows of a weight a worker takes at a time, if there are enough for all.
+	// integerShares is in how many blocks what a worker has to do of a weight is divided, about; the larger they are, the longer the runs of memory that it reads.
+	integerShares = 4
+	// integerRows is the most rows of a block where many activations are multiplied with it.
 	integerRows = 64
 )
 
@@ -44,8 +46,10 @@ func (d *Device) multiplyIntegers(out, x gpu.Matrix, w gpu.Weight, bias []float3
 
 	t.product = d.kernels.products[w.Type]
 	share := (w.Rows + d.pool.workers() - 1) / d.pool.workers()
-	t.blockRows = min(integerRows, (share/8+stripRows-1)/stripRows*stripRows)
-	t.blockRows = max(t.blockRows, stripRows)
+	t.blockRows = max(stripRows, (share/integerShares+stripRows-1)/stripRows*stripRows)
+	if x.Rows > 1 {
+		t.blockRows = min(t.blockRows, integerRows)
+	}
 	d.run(t, (w.Rows+t.blockRows-1)/t.blockRows, x.Rows*w.Rows*w.Cols)
 }
 
@@ -95,7 +99,10 @@ func (t *integerTask) multiply(worker, first, count, row, n int) {
 	}
 	for r := range n {
 		out := t.out[(row+r)*t.outs+first:][:count]
-		for i := range strips {
+		for i := range count / stripRows {
+			*(*[stripRows]float32)(out[i*stripRows:]) = acc[i*n+r]
+		}
+		if i := count / stripRows; i < strips {
 			copy(out[i*stripRows:], acc[i*n+r][:])
 		}
 		if t.bias != nil {

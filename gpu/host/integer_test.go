@@ -12,7 +12,7 @@ import (
 
 // integerTypes are the types whose products round activations to 8 bit.
 func integerTypes() []gpu.Type {
-	return []gpu.Type{gpu.Q8_0, gpu.Q4_0}
+	return []gpu.Type{gpu.Q8_0, gpu.Q4_0, gpu.Q4_1, gpu.Q5_0, gpu.Q5_1, gpu.Q4_K, gpu.Q5_K, gpu.Q6_K}
 }
 
 // All sets round activations alike, and to the nearest.

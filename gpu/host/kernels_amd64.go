@@ -24,21 +24,15 @@ func avx2Kernels() *kernels {
 	return &kernels{
 		name:         "avx2",
 		worthSharing: 256 << 10,
-		dequantise: map[gpu.Type]func([]float32, []byte){
-			gpu.F32:  decodeF32,
-			gpu.F16:  avx2DecodeHalf,
-			gpu.BF16: avx2DecodeBF16,
-			gpu.Q8_0: func(dst []float32, src []byte) { avx2DecodeBlocks(asmDecodeQ8_0, dst, src, 34) },
-			gpu.Q4_0: func(dst []float32, src []byte) { avx2DecodeBlocks(asmDecodeQ4_0, dst, src, 18) },
-		},
-		fromHalf:  avx2DecodeHalf,
-		toHalf:    avx2EncodeHalf,
-		products:  avx2Products(),
-		quantise:  avx2Quantise,
-		dots:      avx2Dots(),
-		addDots:   avx2AddDots,
-		sumLanes:  avx2SumLanes,
-		partsFrom: 3 << 19, // 6 MiB
+		dequantise:   avx2Decoders(),
+		fromHalf:     avx2DecodeHalf,
+		toHalf:       avx2EncodeHalf,
+		products:     avx2Products(),
+		quantise:     avx2Quantise,
+		dots:         avx2Dots(),
+		addDots:      avx2AddDots,
+		sumLanes:     avx2SumLanes,
+		partsFrom:    3 << 19, // 6 MiB
 		dotsOf: map[gpu.Type]func([]float32, int, []byte, []float32, int){
 			gpu.F16: dotTiles{1, 2, [4]dotTile{1: asmDotsF16_4x1, 2: asmDotsF16_4x2, 3: asmDotsF16_4x3},
 				[4]dotTile{1: asmDotsF16_1x1, 2: asmDotsF16_1x2, 3: asmDotsF16_1x3}}.dots,
@@ -70,6 +64,12 @@ func avx2Products() map[gpu.Type]product {
 	for t, multiply := range map[gpu.Type]func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int){
 		gpu.Q8_0: asmProductQ8_0,
 		gpu.Q4_0: asmProductQ4_0,
+		gpu.Q4_1: asmProductQ4_1,
+		gpu.Q5_0: asmProductQ5_0,
+		gpu.Q5_1: asmProductQ5_1,
+		gpu.Q4_K: asmProductQ4_K,
+		gpu.Q5_K: asmProductQ5_K,
+		gpu.Q6_K: asmProductQ6_K,
 	} {
 		elems, bytes := t.Block()
 		rest := products[t]
@@ -175,10 +175,10 @@ func asBytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-func avx2DecodeBlocks(decode func(dst *float32, src *byte, blocks int), dst []float32, src []byte, blockBytes int) {
-	if blocks := min(len(dst)/32, len(src)/blockBytes); blocks > 0 {
-		decode(&dst[0], &src[0], blocks)
-	}
+func avx2Decoders() map[gpu.Type]func(dst []float32, src []byte) {
+	decoders := goDecoders()
+	decoders[gpu.F16], decoders[gpu.BF16] = avx2DecodeHalf, avx2DecodeBF16
+	return decoders
 }
 
 func avx2DecodeHalf(dst []float32, src []byte) {

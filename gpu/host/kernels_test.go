@@ -139,6 +139,40 @@ func twinElement(t gpu.Type, row []byte, i int) float32 {
 			q = block[2+i%16] >> 4
 		}
 		return float32(int(q)-8) * half(block)
+	case gpu.Q4_1, gpu.Q5_0, gpu.Q5_1:
+		_, size := t.Block()
+		block := row[i/32*size:]
+		q := block[size-16+i%16] >> (i % 32 / 16 * 4) & 15
+		if t == gpu.Q4_1 {
+			return float32(float32(q)*half(block)) + half(block[2:])
+		}
+		e := i % 32
+		q |= block[size-20+e/8] >> (e % 8) & 1 << 4
+		if t == gpu.Q5_1 {
+			return float32(float32(q)*half(block)) + half(block[2:])
+		}
+		return float32(int(q)-16) * half(block)
+	case gpu.Q4_K, gpu.Q5_K:
+		_, size := t.Block()
+		block := row[i/256*size:]
+		group, e := i%256/32, i%32
+		q := block[size-128+group/2*32+e] >> (group % 2 * 4) & 15
+		if t == gpu.Q5_K {
+			q |= block[16+e] >> group & 1 << 4
+		}
+		packed := block[4:16]
+		scale, minimum := packed[group%4]&63, packed[4+group%4]&63
+		if group >= 4 {
+			scale = packed[8+group%4]&15 + packed[group%4]/64*16
+			minimum = packed[8+group%4]/16 + packed[4+group%4]/64*16
+		}
+		return float32(half(block)*float32(scale)*float32(q)) - float32(half(block[2:])*float32(minimum))
+	case gpu.Q6_K:
+		block := row[i/256*210:]
+		section, e := i%256/128, i%128
+		q := block[section*64+e%64] >> (e / 64 * 4) & 15
+		q |= block[128+section*32+e%32] >> (e / 32 * 2) & 3 << 4
+		return half(block[208:]) * float32(int8(block[192+i%256/16])) * float32(int(q)-32)
 	}
 	panic("no such type")
 }

@@ -44,10 +44,11 @@ func actionName(kind uint8) string {
 		"a link is suspected", "a fence is complete", "crash", "an unrelated sequence begins", "an unrelated sequence ends", "a page is zeroed", "a page is verified", "tick", "bytes go bad"}[kind]
 }
 
-// next tries all that may happen. What changes nothing is left out.
+// next tries all that may happen. What changes nothing is left out. The state that yield is given is good until it returns.
 func (c *cluster) next(s *state, yield func(a Action, n *state, err error)) {
+	t := &turn{cluster: c}
 	c.actions(s, func(a Action) {
-		t := &turn{cluster: c, s: *s}
+		t.s, t.err = *s, nil
 		t.do(a)
 		if t.err != nil {
 			yield(a, nil, t.err)

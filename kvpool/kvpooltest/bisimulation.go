@@ -112,6 +112,17 @@ func toldOf(o *outcome) []string {
 	return all
 }
 
+// compareMerged compares some of the states that were reached before with what they are merged with.
+func (w *worker[S]) compareMerged(s *S, id uint32, fresh bool, from uint32, by Action) {
+	if fresh {
+		w.firsts.Store(id, *s)
+	} else if w.merged.Add(1)%uint64(w.bounds.Compare) == 0 {
+		if err := w.compare(s, id); err != nil {
+			w.breaks(err, from, by)
+		}
+	}
+}
+
 // compare holds the successors of a state against those of the one found first that it is merged with. What is merged must go on alike: else a search depends on which of two states it happens to
 // meet first, and may miss what follows from the other.
 func (x *search[S]) compare(s *S, id uint32) error {
@@ -139,7 +150,7 @@ func (x *search[S]) compare(s *S, id uint32) error {
 // successors counts the ways to each state that follows, and those to what is broken (under the zero state).
 func (x *search[S]) successors(s *S) map[S]int {
 	ways, self := map[S]int{}, x.canonical(s)
-	x.next(s, func(_ Action, n *S, err error) {
+	x.model.next(s, func(_ Action, n *S, err error) {
 		var c S
 		if err == nil {
 			if c = x.canonical(n); c == self {

@@ -159,6 +159,8 @@ func (c *cluster) canonical(s *state) state {
 	return least(all, c.encode)
 }
 
+func (c *cluster) size() int64 { return c.ledgers.bytes.Load() }
+
 // least returns the state with the least encoding.
 func least[S any](all []S, encode func([]byte, *S) []byte) S {
 	at := 0

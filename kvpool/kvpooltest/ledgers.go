@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -16,7 +18,8 @@ type ledgers struct {
 	mu      sync.RWMutex
 	byState map[string]uint32 // by configuration, life and AppendState
 	all     []*ledger
-	compare bool // keep what alike needs
+	compare bool         // keep what alike needs
+	bytes   atomic.Int64 // about what all this takes
 }
 
 // ledger is one reached ledger. Nothing steps it in place.
@@ -110,6 +113,7 @@ func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]jo
 	}
 	x.id = uint32(len(ls.all))
 	ls.all = append(ls.all, x)
+	ls.bytes.Add(int64(4096 + 2*len(key)))
 	ls.byState[key] = x.id
 	orbit, known := ls.byState["orbit "+orbitKey]
 	if !known {
@@ -176,6 +180,7 @@ func (ls *ledgers) step(id uint32, ev *kvpool.Event) *outcome {
 	if ls.compare {
 		o.event = *ev
 	}
+	ls.bytes.Add(int64(len(key)) + 96 + int64(unsafe.Sizeof(*o)) + int64(len(o.effects))*int64(unsafe.Sizeof(kvpool.Effect{})))
 	if o.err == nil {
 		o.err = x.compare(next)
 	}

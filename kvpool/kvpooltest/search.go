@@ -1,13 +1,12 @@
 package kvpooltest
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
 	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -25,16 +24,21 @@ type model[S comparable] interface {
 	next(s *S, yield func(a Action, n *S, err error))
 	// canonical is the state that stands for s and all that differ from it in names only.
 	canonical(s *S) S
+	// encode appends the bytes that a state takes; two states are equal if theirs are. decode is its inverse.
+	encode(b []byte, s *S) []byte
+	decode(b []byte) S
 	// check verifies the invariants that can be seen in a state.
 	check(s *S) error
 	// home: everything is over and all pages are Free.
 	home(s *S) bool
+	// size is about how many bytes the model keeps for itself.
+	size() int64
 }
 
 // Bounds end a search that is larger than one wants to wait for. 0: no bound.
 type Bounds struct {
 	States  int
-	Memory  uint64 // bytes in use by the process
+	Memory  int64 // bytes that the search keeps
 	Time    time.Duration
 	Workers int // 0: one for each processor
 
@@ -54,6 +58,8 @@ type Report struct {
 	Trace     []Action // the shortest way to what is broken
 	Stuck     int      // I11: states from which home cannot be reached (only where Exhausted)
 	Time      time.Duration
+	Bytes     int64           // that the search kept in the end
+	Layers    int64           // bytes of the largest layer
 	Situation map[string]bool // reached
 }
 
@@ -66,34 +72,25 @@ func (r *Report) String() string {
 	if !r.Exhausted {
 		all = "NOT exhausted"
 	}
-	return fmt.Sprintf("%-20s %9d states %10d edges, depth %3d, %s, %d stuck, %v; reached: %s", r.World, r.States, r.Edges, r.Depth, all, r.Stuck, r.Time.Round(time.Millisecond),
+	return fmt.Sprintf("%-20s %9d states %10d edges, depth %3d, %s, %d stuck, %v, %d bytes a state; reached: %s", r.World, r.States, r.Edges, r.Depth, all, r.Stuck, r.Time.Round(time.Millisecond),
+		r.Bytes/int64(max(r.States, 1)),
 		strings.Join(slices.Sorted(maps.Keys(r.Situation)), "; "))
 }
 
-const shards = 64
-
-type shard struct {
-	sync.Mutex
-	ids map[[2]uint64]uint32
-}
-
-// search visits the states of a model breadth first, so that the first thing found broken is the nearest. It keeps of a state 128 bits of its hash, its parent and the action between
-// them; the states themselves live as long as their layer. 10^8 states have a chance of about 10^-23 that two of them share a hash.
+// search visits the states of a model breadth first, so that the first thing found broken is among the nearest. The states themselves live as long as their layer waits, as bytes.
 type search[S comparable] struct {
 	model[S]
-	bounds Bounds
-	start  time.Time
-	seeds  [2]maphash.Seed
-	seen   [shards]shard
-	count  atomic.Uint32
-	cut    atomic.Bool // a bound was met
+	bounds  Bounds
+	start   time.Time
+	seeds   [2]maphash.Seed
+	visited *store
+	edges   edges
+	waiting atomic.Int64 // bytes of layers
+	largest int64        // of waiting
+	stop    atomic.Bool  // something is broken, or a bound was met
+	cut     atomic.Bool  // a bound was met
+
 	merged atomic.Uint64
-
-	grow    sync.RWMutex
-	parents []uint32
-	actions []Action
-	homes   []bool
-
 	firsts sync.Map // for Bounds.Compare: the state first found of each number
 
 	brokenMu sync.Mutex
@@ -102,144 +99,97 @@ type search[S comparable] struct {
 	brokenBy Action
 }
 
-type found[S comparable] struct {
-	id uint32
-	s  S
-}
-
-type edge struct{ from, to uint32 }
-
 func explore[S comparable](m model[S], b Bounds) Report {
-	x := &search[S]{model: m, bounds: b, start: time.Now(), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	x := &search[S]{model: m, bounds: b, start: time.Now(), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, visited: newStore()}
 	if b.Workers == 0 {
 		x.bounds.Workers = runtime.GOMAXPROCS(0)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(200))
-	for i := range x.seen {
-		x.seen[i].ids = map[[2]uint64]uint32{}
-	}
 	s := m.initial()
-	id, _ := x.visit(&s, 0, Action{})
-	if err := m.check(&s); err != nil {
-		x.breaks(err, id, Action{})
-	}
-	if b.Compare > 0 {
-		x.firsts.Store(id, s)
-	}
-	layer, edges, depth := []found[S]{{id, s}}, []edge(nil), 0
-	for len(layer) > 0 && x.broken == nil {
-		next, more := x.layer(layer)
-		edges = append(edges, more...)
-		layer = next
-		if len(layer) > 0 {
-			depth++
+	root, layer := x.begin(&s)
+	depth := 0
+	for x.broken == nil {
+		if layer = x.layer(layer); len(layer) == 0 {
+			break
 		}
+		depth++
 	}
-	r := Report{States: int(x.count.Load()), Edges: len(edges), Depth: depth, Exhausted: !x.cut.Load() && x.broken == nil, Broken: x.broken}
+	states := int(x.visited.count.Load())
+	r := Report{
+		States: states, Edges: int(x.edges.count.Load()), Depth: depth, Exhausted: !x.cut.Load() && x.broken == nil, Broken: x.broken, Bytes: x.size(), Layers: x.largest,
+	}
 	if x.broken != nil {
-		r.Trace = x.trace(x.brokenAt, x.brokenBy)
+		r.Trace = x.trace(root, x.brokenAt, x.brokenBy)
 	} else if r.Exhausted {
-		if stuck, n := x.stuck(edges); n > 0 {
+		if stuck, n := stuck(x.visited, &x.edges); n > 0 {
 			r.Stuck, r.Broken = n, errStuck
-			r.Trace = x.trace(stuck, Action{})
+			r.Trace = x.trace(root, stuck, Action{})
 		}
 	}
 	r.Time = time.Since(x.start)
 	return r
 }
 
+func (x *search[S]) begin(s *S) (root uint32, layer [][]byte) {
+	w := &worker[S]{search: x}
+	root, _ = w.visit(s, none, Action{})
+	if err := x.check(s); err != nil {
+		x.breaks(err, root, Action{})
+	}
+	if x.bounds.Compare > 0 {
+		x.firsts.Store(root, *s)
+	}
+	w.keep(root, s)
+	w.flush()
+	return root, w.next
+}
+
 // layer visits the successors of all states of a layer, on several workers.
-func (x *search[S]) layer(layer []found[S]) ([]found[S], []edge) {
+func (x *search[S]) layer(layer [][]byte) [][]byte {
 	var wg sync.WaitGroup
 	var at atomic.Int64
-	nexts, edges := make([][]found[S], x.bounds.Workers), make([][]edge, x.bounds.Workers)
-	for w := range x.bounds.Workers {
+	workers := make([]*worker[S], x.bounds.Workers)
+	for i := range workers {
+		w := &worker[S]{search: x, edges: edgeWriter{to: &x.edges}}
+		workers[i] = w
 		wg.Go(func() {
+			defer w.flush()
 			for {
 				i := int(at.Add(1)) - 1
-				if i >= len(layer) || x.cut.Load() {
+				if i >= len(layer) {
 					return
 				}
-				if i%1024 == 0 {
-					x.look()
+				x.look()
+				for block := layer[i]; len(block) > 0 && !x.stop.Load(); {
+					block = w.expand(block)
 				}
-				from := &layer[i]
-				x.next(&from.s, func(a Action, n *S, err error) {
-					if err != nil {
-						x.breaks(err, from.id, a)
-						return
-					}
-					id, fresh := x.visit(n, from.id, a)
-					if id == none {
-						return
-					}
-					if b := x.bounds.Compare; b > 0 && fresh {
-						x.firsts.Store(id, *n)
-					} else if b > 0 && x.merged.Add(1)%uint64(b) == 0 {
-						if err := x.compare(n, id); err != nil {
-							x.breaks(err, from.id, a)
-						}
-					}
-					if fresh {
-						if err := x.check(n); err != nil {
-							x.breaks(err, from.id, a)
-							return
-						}
-						nexts[w] = append(nexts[w], found[S]{id, *n})
-					}
-					if id != from.id {
-						edges[w] = append(edges[w], edge{from.id, id})
-					}
-				})
+				x.waiting.Add(-int64(cap(layer[i])))
+				layer[i] = nil
 			}
 		})
 	}
 	wg.Wait()
-	var next []found[S]
-	var all []edge
-	for w := range nexts {
-		next, all = append(next, nexts[w]...), append(all, edges[w]...)
+	var next [][]byte
+	for _, w := range workers {
+		next = append(next, w.next...)
 	}
-	return next, all
+	return next
 }
 
-const none = ^uint32(0)
-
-// visit returns the number of a state, and whether it is new.
-func (x *search[S]) visit(s *S, parent uint32, a Action) (uint32, bool) {
-	c := x.canonical(s)
-	key := [2]uint64{maphash.Comparable(x.seeds[0], c), maphash.Comparable(x.seeds[1], c)}
-	sh := &x.seen[key[0]%shards]
-	sh.Lock()
-	defer sh.Unlock()
-	if id, ok := sh.ids[key]; ok {
-		return id, false
-	}
-	if x.bounds.States > 0 && int(x.count.Load()) >= x.bounds.States {
-		x.cut.Store(true)
-		return none, false
-	}
-	home := x.home(s)
-	x.grow.Lock()
-	id := x.count.Add(1) - 1
-	x.parents, x.actions, x.homes = append(x.parents, parent), append(x.actions, a), append(x.homes, home)
-	x.grow.Unlock()
-	sh.ids[key] = id
-	return id, true
+// size is how many bytes are kept.
+func (x *search[S]) size() int64 {
+	return x.visited.bytes.Load() + x.edges.bytes.Load() + x.waiting.Load() + x.model.size()
 }
 
 // look asks whether time or memory is used up.
 func (x *search[S]) look() {
-	if x.bounds.Time > 0 && time.Since(x.start) > x.bounds.Time {
-		x.cut.Store(true)
+	if x.bounds.Time > 0 && time.Since(x.start) > x.bounds.Time || x.bounds.Memory > 0 && x.size() > x.bounds.Memory {
+		x.bound()
 	}
-	if x.bounds.Memory > 0 {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		metrics.Read(sample)
-		if sample[0].Value.Uint64() > x.bounds.Memory {
-			x.cut.Store(true)
-		}
-	}
+}
+
+func (x *search[S]) bound() {
+	x.cut.Store(true)
+	x.stop.Store(true)
 }
 
 func (x *search[S]) breaks(err error, at uint32, by Action) {
@@ -248,62 +198,108 @@ func (x *search[S]) breaks(err error, at uint32, by Action) {
 	if x.broken == nil {
 		x.broken, x.brokenAt, x.brokenBy = err, at, by
 	}
+	x.stop.Store(true)
 }
 
 // trace is the way to a state, and one action more if it is one.
-func (x *search[S]) trace(to uint32, last Action) []Action {
+func (x *search[S]) trace(root, to uint32, last Action) []Action {
 	var t []Action
 	if last != (Action{}) {
 		t = append(t, last)
 	}
-	for ; to != 0; to = x.parents[to] {
-		t = append(t, x.actions[to])
+	for ; to != root; to = x.visited.get(to).parent {
+		t = append(t, x.visited.get(to).by)
 	}
-	for i, k := 0, len(t)-1; i < k; i, k = i+1, k-1 {
-		t[i], t[k] = t[k], t[i]
-	}
+	slices.Reverse(t)
 	return t
 }
 
-// stuck counts the states from which no home can be reached, by going back from the homes, and names the one found first (I11).
-func (x *search[S]) stuck(edges []edge) (first uint32, n int) {
-	states := int(x.count.Load())
-	start := make([]uint32, states+1)
-	for _, e := range edges {
-		start[e.to+1]++
-	}
-	for i := range states {
-		start[i+1] += start[i]
-	}
-	into := make([]uint32, len(edges))
-	at := append([]uint32(nil), start...)
-	for _, e := range edges {
-		into[at[e.to]] = e.from
-		at[e.to]++
-	}
-	ok, queue := make([]bool, states), []uint32(nil)
-	for i := range states {
-		if x.homes[i] {
-			ok[i] = true
-			queue = append(queue, uint32(i))
+// layerBlock is how many bytes of states a worker takes at a time.
+const layerBlock = 1 << 14
+
+// worker visits states of a layer.
+type worker[S comparable] struct {
+	*search[S]
+	edges edgeWriter
+	b     []byte   // states found, in a block under way: their numbers, sizes and bytes
+	next  [][]byte // blocks
+	to    []uint32
+	buf   []byte
+}
+
+// expand visits the successors of the first state of a block and returns the others.
+func (w *worker[S]) expand(block []byte) []byte {
+	id := binary.LittleEndian.Uint32(block)
+	size, n := binary.Uvarint(block[4:])
+	block = block[4+n:]
+	s := w.decode(block[:size])
+	w.to = w.to[:0]
+	w.model.next(&s, func(a Action, n *S, err error) {
+		if err != nil {
+			w.breaks(err, id, a)
+			return
 		}
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		for _, from := range into[start[queue[0]]:start[queue[0]+1]] {
-			if !ok[from] {
-				ok[from] = true
-				queue = append(queue, from)
+		to, fresh := w.visit(n, id, a)
+		if to == none {
+			w.bound()
+			return
+		}
+		if to != id {
+			w.search.edges.count.Add(1)
+			if !fresh {
+				w.to = append(w.to, to)
 			}
 		}
-	}
-	first = none
-	for i := range states {
-		if !ok[i] {
-			if n == 0 {
-				first = uint32(i)
+		if fresh {
+			if err := w.check(n); err != nil {
+				w.breaks(err, id, a)
+				return
 			}
-			n++
+			w.keep(to, n)
 		}
+		if w.bounds.Compare > 0 {
+			w.compareMerged(n, to, fresh, id, a)
+		}
+	})
+	w.edges.add(id, w.to)
+	return block[size:]
+}
+
+// visit returns the number of a state, and whether it is new.
+func (w *worker[S]) visit(s *S, parent uint32, by Action) (uint32, bool) {
+	c := w.canonical(s)
+	w.buf = w.encode(w.buf[:0], &c)
+	hash := [2]uint64{maphash.Bytes(w.seeds[0], w.buf), maphash.Bytes(w.seeds[1], w.buf)}
+	return w.visited.visit(hash, parent, by, uint64(w.bounds.States), func() bool { return w.home(s) })
+}
+
+// keep appends a state to the next layer.
+func (w *worker[S]) keep(id uint32, s *S) {
+	w.buf = w.encode(w.buf[:0], s)
+	w.b = binary.LittleEndian.AppendUint32(w.b, id)
+	w.b = binary.AppendUvarint(w.b, uint64(len(w.buf)))
+	w.b = append(w.b, w.buf...)
+	if len(w.b) > layerBlock {
+		w.flushLayer()
 	}
-	return first, n
+}
+
+func (w *worker[S]) flushLayer() {
+	if len(w.b) == 0 {
+		return
+	}
+	b := append([]byte(nil), w.b...)
+	w.waiting.Add(int64(cap(b)))
+	w.next = append(w.next, b)
+	w.b = w.b[:0]
+}
+
+func (w *worker[S]) flush() {
+	w.flushLayer()
+	if w.edges.to != nil {
+		w.edges.flush()
+	}
+	w.brokenMu.Lock()
+	defer w.brokenMu.Unlock()
+	w.largest = max(w.largest, w.waiting.Load())
 }

@@ -112,8 +112,9 @@ const (
 )
 
 func (x *single) next(s *singleState, yield func(a Action, n *singleState, err error)) {
+	t := &singleTurn{single: x}
 	try := func(a Action) {
-		t := &singleTurn{single: x, s: *s}
+		t.s, t.err, t.none = *s, nil, false
 		t.do(a)
 		if t.err != nil {
 			yield(a, nil, t.err)
@@ -391,6 +392,8 @@ func (x *single) home(s *singleState) bool {
 	}
 	return c.Free+c.Idle+spare == x.Node.Pages
 }
+
+func (x *single) size() int64 { return x.ledgers.bytes.Load() }
 
 // canonical renumbers the pages, as for a cluster.
 func (x *single) canonical(s *singleState) singleState {

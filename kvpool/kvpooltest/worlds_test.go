@@ -10,7 +10,7 @@ import (
 var (
 	worlds   = flag.String("worlds", "", "search the worlds whose names contain this, large ones too; large: all large ones")
 	states   = flag.Int("states", 0, "states at most in each world")
-	memory   = flag.Uint64("mem", 6<<30, "bytes of memory at most")
+	memory   = flag.Int64("mem", 6<<30, "bytes of memory at most")
 	duration = flag.Duration("time", 10*time.Minute, "at most, in each world")
 	brief    = flag.Bool("brief", false, "no scripts")
 )

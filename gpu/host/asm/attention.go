@@ -34,7 +34,7 @@ func mix(f format, ps, vectors int) {
 		VBROADCASTSS(Mem{Base: p[j], Index: at, Scale: 4}, weights[j])
 	}
 	for i := range vectors {
-		value := f.block(Mem{Base: v, Disp: f.bytes * i})(0)
+		value := f.elements(Mem{Base: v, Disp: 8 * f.size * i})
 		for j := range ps {
 			VFMADD231PS(value, weights[j], acc[j][i])
 		}

@@ -8,92 +8,44 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// format is an encoding of weights: blocks of elems elements, a multiple of 8, in bytes bytes.
+// format is an encoding of weights that are multiplied in float32.
 type format struct {
-	name         string
-	elems, bytes int
-	rows         int // of activations that a tile can have, for the number of registers; 0: no tiles
-	// block emits what is needed once a block, and returns what emits the decoding of its elements [8*group, 8*group+8).
-	block func(at Mem) func(group int) reg.VecVirtual
+	name string
+	size int                            // of an element, in bytes
+	load func(at Mem, v reg.VecVirtual) // 8 elements as float32
 }
 
-// formats are all encodings; those that keys and values can have come first.
-func formats(c *constants) []format {
-	single := func(load func(at Mem, v reg.VecVirtual)) func(Mem) func(int) reg.VecVirtual {
-		return func(at Mem) func(int) reg.VecVirtual {
-			return func(int) reg.VecVirtual {
-				v := YMM()
-				load(at, v)
-				return v
-			}
-		}
-	}
+// formats are all of them; those that keys and values can have come first.
+func formats() []format {
 	return []format{
-		{"F32", 8, 32, 3, single(func(at Mem, v reg.VecVirtual) { VMOVUPS(at, v) })},
-		{"F16", 8, 16, 3, single(func(at Mem, v reg.VecVirtual) { VCVTPH2PS(at, v) })},
-		{"BF16", 8, 16, 3, single(func(at Mem, v reg.VecVirtual) {
+		{"F32", 4, func(at Mem, v reg.VecVirtual) { VMOVUPS(at, v) }},
+		{"F16", 2, func(at Mem, v reg.VecVirtual) { VCVTPH2PS(at, v) }},
+		{"BF16", 2, func(at Mem, v reg.VecVirtual) {
 			VPMOVZXWD(at, v)
 			VPSLLD(Imm(16), v, v)
-		})},
-		{"Q8_0", 32, 34, 0, func(at Mem) func(int) reg.VecVirtual {
-			scale := blockScale(at)
-			return func(group int) reg.VecVirtual {
-				v := YMM()
-				VPMOVSXBD(at.Offset(2+8*group), v)
-				return scaled(v, scale)
-			}
-		}},
-		{"Q4_0", 32, 18, 0, func(at Mem) func(int) reg.VecVirtual {
-			scale := blockScale(at)
-			lowScale := YMM()
-			VMULPS(c.two28th, scale, lowScale)
-			quants := [2]reg.VecVirtual{YMM(), YMM()}
-			return func(group int) reg.VecVirtual {
-				// Element i is the low half of byte i, element i+16 the high one, each 8 too large: flipping their highest bits makes them signed.
-				q, v := quants[group%2], YMM()
-				if group < 2 {
-					VPMOVSXBD(at.Offset(2+8*group), q)
-					VPXOR(c.signs4, q, q)
-					VPSLLD(Imm(28), q, v) // 2^28 times the element, which its scale makes good
-					return scaled(v, lowScale)
-				}
-				VPSRAD(Imm(4), q, v)
-				return scaled(v, scale)
-			}
 		}},
 	}
 }
 
-// blockScale is the half at the start of a block in all lanes.
-func blockScale(at Mem) reg.VecVirtual {
-	half, scale := XMM(), YMM()
-	VPBROADCASTW(at, half)
-	VCVTPH2PS(half, scale)
-	return scale
-}
-
-func scaled(integers, scale reg.VecVirtual) reg.VecVirtual {
-	VCVTDQ2PS(integers, integers)
-	VMULPS(scale, integers, integers)
-	return integers
+// elements emits the decoding of 8 elements.
+func (f format) elements(at Mem) reg.VecVirtual {
+	v := YMM()
+	f.load(at, v)
+	return v
 }
 
 // decode emits the decoder of a format.
 func decode(f format) {
-	function("asmDecode"+f.name, "func(dst *float32, src *byte, blocks int)", fmt.Sprintf("decodes blocks of %d elements.", f.elems))
+	function("asmDecode"+f.name, "func(dst *float32, src *byte, blocks int)", "decodes blocks of 8 elements.")
 	dst, src, blocks := pointer("dst"), pointer("src"), pointer("blocks")
-	name := "loop"
 	TESTQ(blocks, blocks)
 	JZ(LabelRef("done"))
-	Label(name)
-	group := f.block(Mem{Base: src})
-	for i := range f.elems / 8 {
-		VMOVUPS(group(i), Mem{Base: dst, Disp: 32 * i})
-	}
-	ADDQ(Imm(uint64(f.bytes)), src)
-	ADDQ(Imm(uint64(4*f.elems)), dst)
+	Label("loop")
+	VMOVUPS(f.elements(Mem{Base: src}), Mem{Base: dst})
+	ADDQ(Imm(uint64(8*f.size)), src)
+	ADDQ(Imm(32), dst)
 	DECQ(blocks)
-	JNZ(LabelRef(name))
+	JNZ(LabelRef("loop"))
 	Label("done")
 	end()
 }
@@ -137,7 +89,7 @@ func addDots(c *constants, ws, xs int) {
 		}
 	}
 	each(func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
-	multiply(c, formats(c)[0], acc, rows("w", ws, pointer("wStride"), 4), rows("x", xs, pointer("xStride"), 4), nil)
+	multiply(c, formats()[0], acc, rows("w", ws, pointer("wStride"), 4), rows("x", xs, pointer("xStride"), 4), nil)
 	at = pointer("acc")
 	each(func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) })
 	end()
@@ -186,45 +138,35 @@ func multiply(c *constants, f format, acc [][]reg.VecVirtual, w, x []reg.Registe
 	ws, xs := len(w), len(x)
 	left, at := pointer("n"), GP64() // at counts bytes of x
 	XORQ(at, at)
-	SHRQ(Imm(f.shift()), left)
+	SHRQ(Imm(3), left)
 	JZ(LabelRef("tail"))
 	Label("loop")
 	wsAt := func(i int) Mem {
-		if f.bytes == 32 && f.elems == 8 { // rows of w and of x advance alike
+		if f.name == "F32" { // rows of w and of x advance alike
 			return Mem{Base: w[i], Index: at, Scale: 1}
 		}
 		return Mem{Base: w[i]}
 	}
-	xAt := func(j, group int) Op { return Mem{Base: x[j], Index: at, Scale: 1, Disp: 32 * group} }
-	if xs == 1 || f.elems == 8 { // there are registers to load activations once for all rows of w
-		loaded := map[[2]int]Op{}
-		for j := range xs {
-			for group := range f.elems / 8 {
-				v := YMM()
-				VMOVUPS(xAt(j, group), v)
-				loaded[[2]int{j, group}] = v
-			}
-		}
-		xAt = func(j, group int) Op { return loaded[[2]int{j, group}] }
+	loaded := make([]reg.VecVirtual, xs)
+	for j := range loaded {
+		loaded[j] = YMM()
+		VMOVUPS(Mem{Base: x[j], Index: at, Scale: 1}, loaded[j])
 	}
 	for i := range ws {
 		if next != nil { // rows are short for a processor that has to guess what is read after them
 			PREFETCHT0(Mem{Base: w[i], Index: next, Scale: 1})
 		}
-		elements := f.block(wsAt(i))
-		for group := range f.elems / 8 {
-			v := elements(group)
-			for j := range xs {
-				VFMADD231PS(xAt(j, group), v, acc[i][j])
-			}
+		v := f.elements(wsAt(i))
+		for j := range xs {
+			VFMADD231PS(loaded[j], v, acc[i][j])
 		}
 	}
 	if f.name != "F32" {
 		for i := range ws {
-			ADDQ(Imm(uint64(f.bytes)), w[i])
+			ADDQ(Imm(uint64(8*f.size)), w[i])
 		}
 	}
-	ADDQ(Imm(uint64(4*f.elems)), at)
+	ADDQ(Imm(32), at)
 	DECQ(left)
 	JNZ(LabelRef("loop"))
 	Label("tail")
@@ -250,15 +192,7 @@ func (f format) condition() string {
 	if f.name == "F32" {
 		return ""
 	}
-	return fmt.Sprintf(", a multiple of %d", f.elems)
-}
-
-// shift is the logarithm of elems.
-func (f format) shift() uint64 {
-	if f.elems == 8 {
-		return 3
-	}
-	return 5
+	return ", a multiple of 8"
 }
 
 // rows loads a pointer and makes those to the rows that follow, distance*size bytes apart.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -21,7 +24,7 @@ type strip struct {
 	c                *constants
 	labels           *int
 	w                [2]reg.Register // rows 0 and 4 at the block in progress
-	next             [2]reg.Register // rows 8 and 12, to be read ahead
+	ahead            reg.Register    // where weights are read that will be needed soon
 	distance, triple reg.Register    // of a row, and of three
 	x, local         reg.Register
 	ones             reg.VecVirtual // int16
@@ -29,15 +32,18 @@ type strip struct {
 
 // beginStrip begins the function and its loop over blocks, of which locals vectors are kept in memory.
 func beginStrip(c *constants, name, what string, locals int) *strip {
-	function("asmProduct"+name, "func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)",
+	attributes := attr.NOSPLIT
+	if locals > 16 { // more than the stack is sure to have
+		attributes = 0
+	}
+	functionWith(attributes, "asmProduct"+name, "func(acc *float32, w *byte, rowBytes int, x *byte, rows int, blocks int)",
 		"adds to rows vectors at acc, of 8 lanes, the products of 8 rows of w, which are rowBytes apart, with rows of x: "+what+". "+
 			"x holds a record for each row of the first 32 columns, then of the next.")
 	s := &strip{c: c, labels: new(int), x: pointer("x"), distance: pointer("rowBytes"), triple: GP64(), local: GP64(), ones: YMM()}
-	s.w[0], s.w[1], s.next[0], s.next[1] = pointer("w"), GP64(), GP64(), GP64()
+	s.w[0], s.w[1], s.ahead = pointer("w"), GP64(), GP64()
 	LEAQ(Mem{Base: s.distance, Index: s.distance, Scale: 2}, s.triple)
 	LEAQ(Mem{Base: s.w[0], Index: s.distance, Scale: 4}, s.w[1])
-	LEAQ(Mem{Base: s.w[0], Index: s.distance, Scale: 8}, s.next[0])
-	LEAQ(Mem{Base: s.w[1], Index: s.distance, Scale: 8}, s.next[1])
+	LEAQ(Mem{Base: s.w[0], Index: s.distance, Scale: 8, Disp: readAhead}, s.ahead)
 	if locals > 0 { // vectors that cross no cache line
 		LEAQ(AllocLocal(32*locals+32), s.local)
 		ADDQ(Imm(31), s.local)
@@ -51,7 +57,7 @@ func beginStrip(c *constants, name, what string, locals int) *strip {
 
 // end ends the loop over blocks of this many bytes, and the function.
 func (s *strip) end(blockBytes int) {
-	for _, r := range []reg.Register{s.w[0], s.w[1], s.next[0], s.next[1]} {
+	for _, r := range s.w {
 		ADDQ(Imm(uint64(blockBytes)), r)
 	}
 	blocks, err := Param("blocks").Resolve()
@@ -64,8 +70,8 @@ func (s *strip) end(blockBytes int) {
 }
 
 // at is a place in row i of w.
-func (s *strip) at(rows [2]reg.Register, i, offset int) Mem {
-	m := Mem{Base: rows[i/4], Disp: offset}
+func (s *strip) at(i, offset int) Mem {
+	m := Mem{Base: s.w[i/4], Disp: offset}
 	switch i % 4 {
 	case 1:
 		m.Index, m.Scale = s.distance, 1
@@ -80,11 +86,16 @@ func (s *strip) at(rows [2]reg.Register, i, offset int) Mem {
 // kept is a vector in local memory.
 func (s *strip) kept(i int) Mem { return Mem{Base: s.local, Disp: 32 * i} }
 
-// readAhead asks for the same place in the 8 rows after these.
-func (s *strip) readAhead(offset int) {
-	for i := range 8 {
-		PREFETCHT0(s.at(s.next, i, offset))
+// readAhead is how far ahead of the strip weights are asked for, where the next strip lies. Rows are short for a processor that has to guess what is read after them.
+const readAhead = 8 << 10
+
+// readOn asks for as many bytes as this many of each row are.
+func (s *strip) readOn(bytes int) {
+	const line = 64
+	for at := 0; at < 8*bytes; at += line {
+		PREFETCHT0(Mem{Base: s.ahead, Disp: at})
 	}
+	ADDQ(U32(8*bytes), s.ahead)
 }
 
 // columns transposes 16 bytes of each row: vector i of the result holds bytes [4i, 4i+4) of all rows.
@@ -92,8 +103,8 @@ func (s *strip) columns(offset int) [4]reg.VecVirtual {
 	var r [4]reg.VecVirtual
 	for i := range r {
 		r[i] = YMM()
-		VMOVDQU(s.at(s.w, i, offset), r[i].AsX())
-		VINSERTI128(Imm(1), s.at(s.w, i+4, offset), r[i], r[i])
+		VBROADCASTI128(s.at(i, offset), r[i])
+		VINSERTI128(Imm(1), s.at(i+4, offset), r[i], r[i])
 	}
 	var t [4]reg.VecVirtual
 	for i := range t {
@@ -115,9 +126,22 @@ func (s *strip) halves(offset int) reg.VecVirtual {
 	x, v := XMM(), YMM()
 	VPXOR(x, x, x)
 	for i := range 8 {
-		VPINSRW(Imm(uint64(i)), s.at(s.w, i, offset), x, x)
+		VPINSRW(Imm(uint64(i)), s.at(i, offset), x, x)
 	}
 	VCVTPH2PS(x, v)
+	return v
+}
+
+// doubles are the four bytes at a place in each row.
+func (s *strip) doubles(offset int) reg.VecVirtual {
+	v, high := YMM(), XMM()
+	VPBROADCASTD(s.at(0, offset), v)
+	VMOVD(s.at(4, offset), high)
+	for i := 1; i < 4; i++ {
+		VPINSRD(Imm(uint64(i)), s.at(i, offset), v.AsX(), v.AsX())
+		VPINSRD(Imm(uint64(i)), s.at(4+i, offset), high, high)
+	}
+	VINSERTI128(Imm(1), high, v, v)
 	return v
 }
 
@@ -134,7 +158,7 @@ func (s *strip) lowHalves(v reg.VecVirtual) reg.VecVirtual {
 // eachRow emits the loop over the rows of x for a block of 32: body adds a row's product to the accumulator. It leaves x at the next block.
 func (s *strip) eachRow(body func(acc Mem)) {
 	*s.labels++
-	label := "rows" + string(rune('0'+*s.labels))
+	label := fmt.Sprint("rows", *s.labels)
 	acc, rows := pointer("acc"), pointer("rows")
 	Label(label)
 	body(Mem{Base: acc})
@@ -227,7 +251,7 @@ func (s *strip) onesFactor(int) Op { return s.ones }
 // productQ8_0 multiplies |w| with x*sign(w), so that the first factor is unsigned: |w| <= 128 and |x| <= 127, and so the sum of a pair is at most 32512.
 func productQ8_0(c *constants) {
 	s := beginStrip(c, "Q8_0", "blocks of 32 elements", 8)
-	s.readAhead(0)
+	s.readOn(34)
 	var w []reg.VecVirtual
 	for _, offset := range []int{2, 18} {
 		v := s.columns(offset)
@@ -258,26 +282,56 @@ func productQ8_0(c *constants) {
 	s.end(34)
 }
 
-// productQ4_0 takes the elements as they are stored, from 0 to 15, and then takes away 8 times the sum of x. All eight sums of pairs are at most 8*2*15*127 = 30480 together.
-func productQ4_0(c *constants) {
-	s := beginStrip(c, "Q4_0", "blocks of 32 elements", 0)
-	s.readAhead(0)
-	packed := s.columns(2)
+// nibbleFormat is a type whose blocks of 32 hold the low four bits of element e and of e+16 in a byte.
+type nibbleFormat struct {
+	name                       string
+	bytes                      int    // of a block, which begins with its scale, a half
+	minimum, fifthBits, quants int    // offsets in the block; 0: it has none
+	offset                     uint64 // elements are 2^offset too large; 0: they are not
+}
+
+// productNibbles takes the elements as they are stored, from 0 to 15 or 31, and then takes away what they are too large times the sum of x. Sums of pairs are at most
+// 2*15*127 = 3810, eight of which fit in 16 bits, or 2*31*127 = 7874, of which four do.
+func productNibbles(c *constants, f nibbleFormat) {
+	s := beginStrip(c, f.name, "blocks of 32 elements", 0)
+	s.readOn(f.bytes)
+	packed := s.columns(f.quants)
 	w := make([]reg.VecVirtual, 8)
 	for i, v := range packed {
 		w[i] = s.low(v)
 		w[i+4] = s.high(v)
 	}
+	runs := 8
+	if f.fifthBits > 0 {
+		runs = 4
+		bits := s.doubles(f.fifthBits)
+		for k, v := range w {
+			fifth := YMM()
+			VPSHUFB(c.copyByte[k/2], bits, fifth)
+			VPAND(c.selectBits[k%2], fifth, fifth)
+			VPCMPEQB(c.selectBits[k%2], fifth, fifth)
+			VPAND(c.sixteens, fifth, fifth)
+			VPOR(fifth, v, v)
+		}
+	}
 	scale := s.halves(0)
+	var minimum Op
+	if f.minimum > 0 {
+		m := s.halves(f.minimum)
+		VXORPS(c.signs, m, m) // it is added
+		minimum = m
+	}
 	s.eachRow(func(acc Mem) {
-		product := s.unsignedDot(w, 8, s.onesFactor)
-		offset := s.activations(recordSum)
-		VPSLLD(Imm(3), offset, offset)
-		VPSUBD(offset, product, product)
+		product := s.unsignedDot(w, runs, s.onesFactor)
+		if f.offset > 0 {
+			offset := s.activations(recordSum)
+			VPSLLD(Imm(f.offset), offset, offset)
+			VPSUBD(offset, product, product)
+		}
 		s.scaled(product, scale)
-		s.addTo(acc, product, nil)
+		s.addTo(acc, product, minimum)
 	})
-	s.end(18)
+	s.end(f.bytes)
 }
 
 // quantise emits the encoding of activations.

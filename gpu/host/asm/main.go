@@ -7,8 +7,10 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/buildtags"
 	. "github.com/mmcloughlin/avo/operand"
@@ -18,8 +20,8 @@ import (
 func main() {
 	Constraint(buildtags.Term("amd64"))
 	c := newConstants()
-	for _, f := range formats(c) {
-		for xs := 1; xs <= f.rows; xs++ {
+	for _, f := range formats() {
+		for xs := 1; xs <= 3; xs++ {
 			dots(c, f, 4, xs)
 			dots(c, f, 1, xs)
 		}
@@ -35,9 +37,19 @@ func main() {
 	}
 	quantise(c)
 	productQ8_0(c)
-	productQ4_0(c)
+	for _, f := range []nibbleFormat{
+		{name: "Q4_0", bytes: 18, quants: 2, offset: 3},
+		{name: "Q4_1", bytes: 20, minimum: 2, quants: 4},
+		{name: "Q5_0", bytes: 22, fifthBits: 2, quants: 6, offset: 4},
+		{name: "Q5_1", bytes: 24, minimum: 2, fifthBits: 4, quants: 8},
+	} {
+		productNibbles(c, f)
+	}
+	productQ4_K(c)
+	productQ5_K(c)
+	productQ6_K(c)
 	encodeHalf()
-	for _, f := range formats(c)[:2] {
+	for _, f := range formats()[:2] {
 		for _, shape := range [][2]int{{3, 4}, {2, 4}, {1, 8}, {1, 4}, {1, 1}} {
 			mix(f, shape[0], shape[1])
 		}
@@ -52,7 +64,6 @@ func main() {
 // constants are vectors in memory.
 type constants struct {
 	masks                        Mem // 8 lanes of ones, then 8 of zeros
-	two28th, signs4              Mem // for Q4_0
 	one, negativeInfinity, signs Mem
 	expHigh, expLow, log2e       Mem
 	minusLn2High, minusLn2Low    Mem
@@ -61,6 +72,10 @@ type constants struct {
 	lowNibbles, lowWords         Mem
 	magnitudes, most, least      Mem // of activations in 8 bit
 	packedOrder                  Mem
+	sixteens, low6, bits4and5    Mem       // of bytes
+	copyByte, widenByte          [4]Mem    // a byte of each lane to all of it, or to its low end
+	selectBits                   [2]Mem    // bit 0 to 3 or 4 to 7 in the bytes of a lane
+	scaleOrders                  [2][3]Mem // see partScales
 }
 
 func newConstants() *constants {
@@ -74,7 +89,6 @@ func newConstants() *constants {
 		DATA(4*i, U32(v))
 	}
 	float := func(name string, x float64) Mem { return lanes("avx2"+name, math.Float32bits(float32(x))) }
-	c.two28th, c.signs4 = float("Two28th", 0x1p-28), lanes("avx2Signs4", 0xffffff88)
 	c.one = float("One", 1)
 	c.signs = lanes("avx2Signs", 1<<31)
 	c.negativeInfinity = float("NegativeInfinity", math.Inf(-1))
@@ -95,7 +109,38 @@ func newConstants() *constants {
 	for i, from := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
 		DATA(4*i, U32(from))
 	}
+	c.sixteens, c.low6, c.bits4and5 = lanes("avx2Sixteens", 0x10101010), lanes("avx2Low6", 0x3f3f3f3f), lanes("avx2Bits4And5", 0x30303030)
+	const none = 0x80
+	for i := range byte(4) {
+		c.copyByte[i] = shuffle(fmt.Sprint("CopyByte", i), [4]byte{i, i, i, i})
+		c.widenByte[i] = shuffle(fmt.Sprint("WidenByte", i), [4]byte{i, none, none, none})
+	}
+	for i := range byte(2) {
+		c.selectBits[i] = lanes(fmt.Sprint("avx2SelectBits", i), 0x08040201<<(4*i))
+		a, b := 2*i, 2*i+1
+		c.scaleOrders[i] = [3]Mem{
+			shuffle(fmt.Sprint("FirstScale", i), [4]byte{none, a, none, a}),
+			shuffle(fmt.Sprint("LastScale", i), [4]byte{none, b, none, b}),
+			shuffle(fmt.Sprint("BothScales", i), [4]byte{none, a, none, b}),
+		}
+	}
 	return c
+}
+
+// shuffle is an order for VPSHUFB that takes the same bytes from each lane of 32 bits; those with the highest bit become zero.
+func shuffle(name string, order [4]byte) Mem {
+	m := GLOBL("avx2"+name, RODATA|NOPTR)
+	for i := range 8 {
+		var lane uint32
+		for j, b := range order {
+			if b < 0x80 {
+				b += byte(4 * (i % 4))
+			}
+			lane |= uint32(b) << (8 * j)
+		}
+		DATA(4*i, U32(lane))
+	}
+	return m
 }
 
 // lanes is 8 times the same 32 bits.
@@ -108,8 +153,10 @@ func lanes(name string, bits uint32) Mem {
 }
 
 // function begins a function of the given signature.
-func function(name, signature, doc string) {
-	TEXT(name, NOSPLIT, signature)
+func function(name, signature, doc string) { functionWith(NOSPLIT, name, signature, doc) }
+
+func functionWith(attributes attr.Attribute, name, signature, doc string) {
+	TEXT(name, attributes, signature)
 	Pragma("noescape")
 	Doc(name + " " + doc)
 }

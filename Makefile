@@ -8,7 +8,7 @@ FROM    ?= 1048576
 WORLDS  ?= large
 STATES  ?= 5000000
 
-.PHONY: all build test race invariants soak soak-sim fuzz lint bench check-protocol check-spin mutants protos check-protos clean
+.PHONY: all build test race invariants soak soak-sim fuzz lint bench bench-growth check-protocol check-spin mutants protos check-protos clean
 
 all: lint test
 
@@ -54,6 +54,10 @@ lint:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./gpu/... ./model/... ./kvpool/... ./sched/...
+
+# The tables and plots of docs/performance.md, measured anew: some ten minutes on a machine that does nothing else.
+bench-growth:
+	$(GO) run ./internal/bench/growth
 
 # The hand-off protocol once more, as a model for spin (kvpool/spin/README.md).
 check-spin:

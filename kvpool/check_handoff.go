@@ -50,9 +50,9 @@ func (l *Ledger) checkForeign() error {
 			return broken("I4", "a read lands in page %d, which is not its import's: %s", i, l.owners(s))
 		case n[Read] > 0 && s.state != Importing && s.state != Quarantined:
 			return broken("I4", "a read lands in page %d, which is %v", i, s.state)
-		case n[Import] > 0 && s.state != Importing && s.state != Quarantined:
+		case n[Import] > 0 && s.state != Importing && s.state != Quarantined && s.state != Resident:
 			return broken("I2", "page %d is %v and an import's", i, s.state)
-		case n[Import] > 0 && n[Sequence]+n[Export]+n[Verify] > 0:
+		case n[Import] > 0 && s.state != Resident && n[Import]+n[Read] != int(s.readers+s.pins):
 			return broken("I2", "page %d is being imported and has other owners: %s", i, l.owners(s))
 		case s.state == Importing && n[Import] != 1:
 			return broken("I8", "page %d is Importing for %d imports", i, n[Import])
@@ -159,38 +159,54 @@ func (l *Ledger) checkImport(i int32) error {
 	if r := l.own.find(importer(i)); r != none {
 		for e := l.own.recs[r].head; e != none; e = l.own.edges[e].ownNext {
 			s, at := &l.pages[l.own.edges[e].page], int(l.own.edges[e].at)
-			out := at < len(x.places) && x.places[at].group != none && !x.places[at].ok
+			own := at < x.own
+			out := !own && at < len(x.places) && x.places[at].group != none && !x.places[at].ok
 			switch {
-			case x.phase == reading && (s.state != Importing || at != pages):
-				return broken("I4", "place %d of %v has page %d, which is %v", pages, x.attempt, l.own.edges[e].page, s.state)
 			case x.phase == draining && s.state != Quarantined:
 				return broken("I8", "%v has ended, its page %d is %v", x.attempt, l.own.edges[e].page, s.state)
-			case out != (s.pins == 1):
+			case x.phase == reading && x.pageAt(at) != int32(l.own.edges[e].page):
+				return broken("I4", "place %d of %v has page %d, and holds page %d for it", at, x.attempt, x.pageAt(at), l.own.edges[e].page)
+			case x.phase == reading && own != (s.state == Resident) || s.state == Resident && (s.chain != x.places[at].chain || s.domain != x.domain):
+				return broken("I5", "place %d of %v has page %d, which is %v (its own: %v)", at, x.attempt, l.own.edges[e].page, s.state, own)
+			case out && s.pins != 1, !out && !own && s.pins != 0:
 				return broken("I4", "place %d of %v: a read is out: %v, reads known: %d", at, x.attempt, out, s.pins)
 			}
 			pages++
-			reads += int(s.pins)
+			if !own {
+				reads += int(s.pins)
+			}
 		}
 	}
-	accepted := 0
+	accepted, covered := 0, 0
 	for _, p := range x.places {
 		if p.ok {
 			accepted++
+		}
+		if p.group != none {
+			covered++
 		}
 	}
 	switch {
 	case reads != x.out:
 		return broken("I7", "%v counts %d reads out, there are %d", x.attempt, x.out, reads)
-	case accepted != x.accepted:
-		return broken("I9", "%v counts %d pages accepted, there are %d", x.attempt, x.accepted, accepted)
+	case accepted != x.accepted || covered != x.covered:
+		return broken("I9", "%v counts %d pages accepted of %d offered, there are %d of %d", x.attempt, x.accepted, x.covered, accepted, covered)
 	case x.phase == expecting && pages != 0, x.phase == reading && pages != len(x.places)+x.spares(l.cfg.PageSize):
 		return broken("I10", "%v holds %d pages of %d", x.attempt, pages, len(x.places))
 	case x.phase == draining && (reads == 0 || reads != pages):
 		return broken("I11", "%v has ended with %d reads out and %d pages", x.attempt, reads, pages)
-	case x.phase == reading && x.sealed && accepted == len(x.places):
+	case x.phase == reading && x.sealed && accepted == len(x.places) && covered == len(x.places):
 		return broken("I11", "%v has all of its pages and has not started", x.attempt)
 	}
 	return nil
+}
+
+// pageAt is the page of a place, or the spare behind the last.
+func (x *importing) pageAt(at int) int32 {
+	if at < len(x.places) {
+		return x.places[at].page
+	}
+	return x.spare
 }
 
 // checkTombstones: they are remembered once each, in a list, and no more of them than there may be.

@@ -85,18 +85,21 @@
 // ledger's; that they are copies of what they should be is. A copy job is an owner like any other. (Preempted pages were freed while a copy still read them, and what was then written into
 // them was stored under their hashes.)
 //
-//		EvCopyOut --FxCopyOut--> the copy runs; its pages are pinned --EvCopied--> FxCopied: these may be kept
-//		EvRestore --FxRestore--> the copy runs; its pages are Restoring --EvRestored--> good: Resident, the sequence's (FxRestored); else Quarantined
+//	EvCopyOut --FxCopyOut--> the copy runs; its pages are pinned --EvCopied--> FxCopied: these may be kept
+//	EvRestore --FxRestore--> the copy runs; its pages are Restoring --EvRestored--> good: Resident, the sequence's (FxRestored); else Quarantined
 //
-//	  - Only what the prefix index has is copied, and kept only if the index still has it when the copy is over: no tier keeps what the index would not. Where a page repeats an
-//	    indexed one, that one is copied.
-//	  - The end of a copy is that nothing reads, or writes, for it any more; an error, a timeout or a cancel is not that. Until then its pages are neither freed nor given to anybody, whatever
-//	    becomes of the sequence: a release leaves them to the job.
-//	  - A page that is brought back is verified against what its sequence asked for: domain, chain hash and checksum, and the life of the page that was to be written. (A foreign
-//	    conversation was restored; a tenant was a tenant in one tier and not in the next.) A page good so enters the index, though its sequence has ended or the page before it was bad; the
-//	    sequence gets the pages before the first bad one. Every other page is Quarantined, and scrubbed.
-//	  - When a sealed page turns out bad, copies of its domain may have been computed from it, with checksums that fit. FxDistrust says so, if there are copies; a restore in flight is
-//	    not taken, and neither is one whose asker has not heard of it yet.
+// Only what the prefix index has is copied, and kept only if the index still has it when the copy is over: no tier keeps what the index would not. Where a page repeats an indexed
+// one, that one is copied.
+//
+// The end of a copy is that nothing reads, or writes, for it any more; an error, a timeout or a cancel is not that. Until then its pages are neither freed nor given to anybody, whatever
+// becomes of the sequence: a release leaves them to the job.
+//
+// A page that is brought back is verified against what its sequence asked for: domain, chain hash and checksum, and the life of the page that was to be written. (A foreign
+// conversation was restored; a tenant was a tenant in one tier and not in the next.) A page found good enters the index, though its sequence has ended or the page before it was bad; the
+// sequence gets the pages before the first bad one. Every other page is Quarantined, and scrubbed.
+//
+// When a sealed page turns out bad, copies of its domain may have been computed from it, with checksums that fit. FxDistrust says so, if there are copies; a restore in flight is not
+// taken, and neither is one whose asker has not heard of it yet.
 //
 // # The hand-off
 //
@@ -122,7 +125,7 @@
 //
 // Of an attempt at D:
 //
-//	EvExpect -> expecting --first offer: pages for all of the prompt--> reading --all accepted, and sealed--> started: FxStart, Release
+//	EvExpect -> expecting --first offer: pages for all of the prompt that is not here--> reading --all accepted, and sealed--> started: FxStart, Release
 //	            expecting, reading --EvCancel, Revoke, mismatch, refused, EvLost--> draining: FxImportEnded
 //	            draining --no read is out--> ended: Release
 //
@@ -134,6 +137,8 @@
 //   - The first offer, whichever group it is, makes D reserve the whole prompt and room for the answer, or refuse. (Two nodes that wait for each other's pages wait for ever.) P bounds what
 //     it promises. (A slow D pins P's pages.)
 //   - A page is accepted when the read is over and the bytes that landed have the offer's checksum; a failed read has none. (Absence taken for a pass: garbage with status 200.)
+//   - What D has of the prompt's beginning in its own index counts as accepted and is not read: the first offer makes the import its reader, and it is verified as for a match. From the first
+//     bad page on, then or later, D reads instead, or refuses if there is no room left. It starts no sooner for it: P must offer every place, and its seal covers them all.
 //   - A sequence starts when groups 0, 1, ... have covered each place once and the seal says just these. (A prompt with a hole.)
 //   - An Importing page goes home when its read is over or fenced, never because the attempt is. (The late read lands in a page that is another's by then.) EvRead means that nothing more will
 //     land: an error or a timeout of a transport is not that.
@@ -174,7 +179,7 @@
 //   - I12 every request has exactly one terminal outcome; a rejected one has no message after it
 //
 // [Ledger.Check] shows of one ledger, at any moment: I1, I2, I10; of I4 that a read is known to the page it lands in, which is Importing or Quarantined and held by that read's own import for the same
-// place; of I5 that the index finds the page that was entered; of I6 that nothing lives without a generation; of I7 that an import counts its reads and ends with the last; of I8 that
+// place; of I5 that the index finds the page that was entered, and that what an import takes for this node's own page has its place's domain and chain; of I6 that nothing lives without a generation; of I7 that an import counts its reads and ends with the last; of I8 that
 // exported pages are Resident or Quarantined, with an export that is alive and a link that is not proved dead, and that an ended import keeps those pages alone into which reads may land; of I9 that nothing closed by name is
 // alive, and nothing complete has not started; of I11 that no page is lost to all lists.
 //

@@ -144,7 +144,7 @@ const (
 	// FxRead, at D: read the page Src of the peer of Link, for Attempt, into this node's page Dst; hash what has landed and tell EvRead for Job. The offer says Checksum.
 	FxRead
 	// FxStart, at D: Seq starts. Refs are the pages of its prompt; the last is Seq's to fill if it has room, the others are Resident. If it has none, Spare is one page, Allotted, for
-	// the answer (else Spare is zero). The answer begins with First.
+	// the answer (else Spare is zero). The answer begins with First. The first Have pages were this node's own already, and their headers stand.
 	FxStart
 	// FxImportEnded, at D: Attempt has ended before Seq could start. Status says why: Refused with Have and Max, Mismatch with Page, Cancelled, Lost.
 	FxImportEnded

@@ -37,17 +37,32 @@ func TestHandoff(t *testing.T) {
 		}
 		h.settle()
 		for _, n := range h.w.nodes {
-			total.add(n.ledger.Stats())
+			h.w.past.add(n.ledger.Stats())
 		}
+		total.sum(&h.w.past)
 	})
 	// The test is of worth only where things happen.
-	if total.started == 0 || total.lost == 0 || total.cancelled == 0 {
+	if total.started == 0 || total.lost == 0 || total.cancelled == 0 || total.refused == 0 || total.mismatched == 0 || total.hits == 0 {
 		t.Errorf("something never happened: %+v", total)
 	}
 	t.Logf("%+v", total)
 }
 
-type handoffTotals struct{ started, cancelled, refused, mismatched, lost, fences, folded, rejected uint64 }
+type handoffTotals struct {
+	started, cancelled, refused, mismatched, lost, fences, folded, rejected, hits uint64
+}
+
+func (h *handoffTotals) sum(o *handoffTotals) {
+	h.started += o.started
+	h.cancelled += o.cancelled
+	h.refused += o.refused
+	h.mismatched += o.mismatched
+	h.lost += o.lost
+	h.fences += o.fences
+	h.folded += o.folded
+	h.rejected += o.rejected
+	h.hits += o.hits
+}
 
 func (h *handoffTotals) add(s Stats) {
 	h.started += s.ImportsEnded[Done]
@@ -58,6 +73,7 @@ func (h *handoffTotals) add(s Stats) {
 	h.fences += s.Fences
 	h.folded += s.Folded
 	h.rejected += s.ReadsRejected
+	h.hits += s.ImportHits
 }
 
 type handoffMachine struct{ w *world }
@@ -103,10 +119,34 @@ func (h *handoffMachine) attempt(t *rapid.T) *try {
 }
 
 // Flow lets an attempt go as it should, as far as it will: uniform chance would hardly ever get to the end.
-func (h *handoffMachine) Flow(t *rapid.T) {
+func (h *handoffMachine) Flow(t *rapid.T) { h.flow(t, h.attempt(t)) }
+
+// Twice hands a prompt to a node that has had it, or the beginning of it, before.
+func (h *handoffMachine) Twice(t *rapid.T) {
 	x := h.attempt(t)
+	h.flow(t, x)
+	y := h.attempt(t)
+	y.p, y.d, y.domain = x.p, x.d, x.domain
+	y.name.Prefill, y.pi, y.di = h.w.nodes[x.p].inc, h.w.nodes[x.p].inc, h.w.nodes[x.d].inc
+	n := rapid.IntRange(0, len(x.tokens)).Draw(t, "in common")
+	y.tokens = slices.Concat(x.tokens[:n], y.tokens)[:min(6, n+len(y.tokens))]
+	h.flow(t, y)
+}
+
+func (h *handoffMachine) flow(t *rapid.T, x *try) {
+	h.w.byName[x.name] = x
 	p, d := h.w.nodes[x.p], h.w.nodes[x.d]
-	stop := rapid.IntRange(0, 14).Draw(t, "stop") // a step that is not done, if there is one of that number
+	stop := rapid.IntRange(0, 19).Draw(t, "stop") // a step that is not done, if there is one of that number
+	if rapid.Bool().Draw(t, "a clear way") {
+		if k, ok := p.up(x.d); !ok || k.Incarnation != x.di {
+			h.w.connect(x.p, x.d)
+		}
+		for _, n := range []*node{p, d} {
+			n.hello(-1)
+			n.end(-1)
+			n.upkeep()
+		}
+	}
 	for i, do := range []func(){
 		func() { p.reserve(x) },
 		func() { d.expect(x) },
@@ -182,6 +222,9 @@ func (h *handoffMachine) readAll(n *node) {
 		for n.sample(n.reads[0]) {
 		}
 		n.land(n.reads[0])
+	}
+	for len(n.checks) > 0 {
+		n.verified(n.checks[0])
 	}
 }
 
@@ -293,8 +336,9 @@ func (h *handoffMachine) Flip(t *rapid.T) {
 	n := h.node(t)
 	e := pick(t, "export", n.open())
 	if len(e.pages) > 0 {
-		p := pick(t, "page", e.pages).Page
-		n.bytes[p][1]++
+		r := pick(t, "page", e.pages)
+		n.bytes[r.Page][1]++
+		n.flipped[r] = true
 	}
 }
 
@@ -377,8 +421,8 @@ func (n *node) upkeep() {
 		n.bytes[r.Page] = [2]uint64{}
 		n.step(Event{Kind: EvScrubbed, Ref: r})
 	}
-	for len(n.jobs) > 0 {
-		n.verified(n.jobs[0])
+	for len(n.checks) > 0 {
+		n.verified(n.checks[0])
 	}
 }
 

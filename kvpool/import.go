@@ -12,12 +12,20 @@ type importing struct {
 	domain   page.Domain
 	tokens   int
 	places   []place // of the prompt's pages, in order; a spare record keeps the memory
+	spare    int32   // the page for the answer, or none
 	out      int     // reads that may still land
+	covered  int     // places offered
 	accepted int
 	sealed   bool
 	seal     SealOf
 	verdict  verdict // in draining
 	next     int32   // spare records
+
+	// [0, own)     places of pages that this node had: not read, accepted when they are verified
+	// [own, ...)   places of pages that are read from the peer
+	own     int
+	kept    []Offer // of the places [0, own) that were offered: they may have to be read yet
+	spoiled int     // the first place whose own page turned out bad in this step, or what own was
 }
 
 // phase is how far an import is. It has pages from reading on.
@@ -32,8 +40,9 @@ const (
 // place is one page of the prompt.
 type place struct {
 	chain page.Hash // as the gateway's tokens say
+	page  int32     // reserved for it, or this node's own; none: not yet
 	group int32     // that offered it, or none
-	ok    bool      // its read was accepted
+	ok    bool      // the page was read as offered, or verified
 }
 
 func importer(i int32) Owner   { return Owner{Import, uint64(i)} }
@@ -76,10 +85,11 @@ func (l *Ledger) expect(ev *Event) {
 		}
 		x := &l.imports[m]
 		*x = importing{
-			attempt: ev.Attempt, used: true, link: i, seq: ev.Seq, domain: ev.Domain, tokens: ev.Tokens, places: x.places[:0], next: none,
+			attempt: ev.Attempt, used: true, link: i, seq: ev.Seq, domain: ev.Domain, tokens: ev.Tokens, places: x.places[:0], spare: none, kept: x.kept[:0],
+			next: none,
 		}
 		for _, h := range ev.Hashes {
-			x.places = append(x.places, place{chain: h, group: none})
+			x.places = append(x.places, place{chain: h, page: none, group: none})
 		}
 		l.importOf[ev.Attempt] = m
 		l.importOrder.add(m)
@@ -198,22 +208,34 @@ func (x *importing) spares(pageSize int) int {
 // reserveImport takes all pages that an import will need, or none and refuses. It never waits: two nodes that wait for each other's pages would do so for ever.
 func (l *Ledger) reserveImport(i int32) bool {
 	x := &l.imports[i]
-	need := len(x.places) + x.spares(l.cfg.PageSize)
+	l.takeOwn(i)
+	need := len(x.places) + x.spares(l.cfg.PageSize) - x.own
 	if can := l.available(need); can < need {
 		l.stop(i, verdict{status: Refused, have: need, max: can})
 		return false
 	}
 	l.evict(need - l.count[Free])
-	r := l.own.enrol(importer(i))
-	for k := range need {
-		p := l.takeFree()
-		s := &l.pages[p]
-		l.move(s, Importing)
-		l.own.link(r, p, s)
-		l.own.edges[s.edges].at = int32(k)
+	for at := x.own; at < len(x.places); at++ {
+		l.reservePlace(i, at)
+	}
+	if x.spares(l.cfg.PageSize) > 0 {
+		x.spare = l.importPage(i, len(x.places))
 	}
 	x.phase = reading
+	l.verifyOwn(i)
 	return true
+}
+
+func (l *Ledger) reservePlace(i int32, at int) { l.imports[i].places[at].page = l.importPage(i, at) }
+
+// importPage takes a page for a place of an import. Preconditions: one is Free.
+func (l *Ledger) importPage(i int32, at int) int32 {
+	p := l.takeFree()
+	s := &l.pages[p]
+	l.move(s, Importing)
+	l.own.link(l.own.enrol(importer(i)), p, s)
+	l.own.edges[s.edges].at = int32(at)
+	return int32(p)
 }
 
 // available is how many pages, of need, can be had in this step: Free ones, and idle ones where these come home at once.
@@ -233,31 +255,33 @@ func (l *Ledger) available(need int) int {
 	return have
 }
 
-// readGroup reads the pages of a group that was judged to fit, each into the page reserved for its place (I4).
+// readGroup reads the pages of a group that was judged to fit, each into the page reserved for its place (I4); what this node has itself is not read.
 func (l *Ledger) readGroup(i int32, m *Message) {
-	if len(m.Pages) == 0 {
-		return
-	}
 	x := &l.imports[i]
-	e := l.own.recs[l.own.find(importer(i))].head
-	for range m.First {
-		e = l.own.edges[e].ownNext
-	}
 	for k := range m.Pages {
-		o, at := &m.Pages[k], m.First+k
-		p := l.own.edges[e].page
-		e = l.own.edges[e].ownNext
-		s := &l.pages[p]
-		s.chain, s.checksum = o.Chain, o.Checksum
-		l.jobs++
-		l.own.link(l.own.enrol(readJob(l.jobs)), p, s)
-		l.own.edges[s.edges].at = int32(at)
+		at := m.First + k
 		x.places[at].group = int32(m.Group)
-		x.out++
-		l.emit(Effect{
-			Kind: FxRead, Job: l.jobs, Attempt: x.attempt, Link: l.links[x.link].name, Src: o.Ref, Dst: l.ref(p), Checksum: o.Checksum,
-		})
+		x.covered++
+		if at < x.own {
+			x.kept[at] = m.Pages[k]
+		} else {
+			l.readPlace(i, at, &m.Pages[k])
+		}
 	}
+}
+
+func (l *Ledger) readPlace(i int32, at int, o *Offer) {
+	x := &l.imports[i]
+	p := page.Index(x.places[at].page)
+	s := &l.pages[p]
+	s.chain, s.checksum = o.Chain, o.Checksum
+	l.jobs++
+	l.own.link(l.own.enrol(readJob(l.jobs)), p, s)
+	l.own.edges[s.edges].at = int32(at)
+	x.out++
+	l.emit(Effect{
+		Kind: FxRead, Job: l.jobs, Attempt: x.attempt, Link: l.links[x.link].name, Src: o.Ref, Dst: l.ref(p), Checksum: o.Checksum,
+	})
 }
 
 // read ends one read. The page is accepted if the bytes that landed are those that were offered; a missing checksum is none that fits.
@@ -282,6 +306,7 @@ func (l *Ledger) read(job uint64, failed bool, checksum uint32) {
 		}
 	case failed || checksum != s.checksum:
 		l.stats.ReadsRejected++
+		x.places[at].page = none
 		l.move(s, Quarantined)
 		l.letGo(s.edges)
 		l.stop(i, verdict{status: Mismatch, page: at})
@@ -296,7 +321,7 @@ func (l *Ledger) read(job uint64, failed bool, checksum uint32) {
 // start turns an import into a sequence when every page is accepted and the seal covers exactly these (I9).
 func (l *Ledger) start(i int32) {
 	x := &l.imports[i]
-	if !x.sealed || x.accepted < len(x.places) {
+	if !x.sealed || x.accepted < len(x.places) || x.covered < len(x.places) {
 		return
 	}
 	switch {
@@ -307,21 +332,23 @@ func (l *Ledger) start(i int32) {
 		l.stop(i, verdict{status: Cancelled})
 		return
 	}
-	seq, from := l.own.enrol(sequence(x.seq)), len(l.refs)
-	fx := Effect{Kind: FxStart, Attempt: x.attempt, Seq: x.seq, N: len(x.places), First: x.seal.First}
-	for k, e := 0, l.own.recs[l.own.find(importer(i))].head; e != none; k++ {
-		p, next := l.own.edges[e].page, l.own.edges[e].ownNext
+	seq, reader, from := l.own.enrol(sequence(x.seq)), l.own.find(importer(i)), len(l.refs)
+	fx := Effect{Kind: FxStart, Attempt: x.attempt, Seq: x.seq, N: len(x.places), Have: x.own, First: x.seal.First}
+	for k := range x.places {
+		p := page.Index(x.places[k].page)
 		s := &l.pages[p]
-		l.own.unlink(e, s)
-		if k == len(x.places) {
-			l.move(s, Allotted)
-			fx.Spare = l.ref(p)
-		} else {
-			l.own.link(seq, p, s)
+		l.own.unlink(l.own.edgeOf(reader, s), s)
+		l.own.link(seq, p, s)
+		if k >= x.own {
 			l.arrived(p, x, (k+1)*l.cfg.PageSize <= x.tokens)
-			l.refs = append(l.refs, l.ref(p))
 		}
-		e = next
+		l.refs = append(l.refs, l.ref(p))
+	}
+	if x.spare != none {
+		s := &l.pages[x.spare]
+		l.own.unlink(s.edges, s)
+		l.move(s, Allotted)
+		fx.Spare = l.ref(page.Index(x.spare))
 	}
 	fx.Refs = l.refs[from:len(l.refs):len(l.refs)]
 	l.emit(fx)
@@ -352,27 +379,16 @@ func (l *Ledger) stop(i int32, v verdict) bool {
 	x.phase, x.verdict = draining, v
 	l.stats.ImportsEnded[v.status]++
 	l.emit(Effect{Kind: FxImportEnded, Attempt: x.attempt, Seq: x.seq, Status: v.status, Page: v.page, Have: v.have, Max: v.max})
-	home := 0
-	if r := l.own.find(importer(i)); r != none {
-		for e := l.own.recs[r].tail; e != none; {
-			p, at, before := l.own.edges[e].page, int(l.own.edges[e].at), l.own.edges[e].ownPrev
-			s := &l.pages[p]
-			if s.pins > 0 {
-				l.move(s, Quarantined)
-			} else {
-				l.own.unlink(e, s)
-				if at < len(x.places) && x.places[at].ok {
-					l.retire(p)
-				} else {
-					l.putFree(p) // never written
-				}
-				if s.state == Free {
-					home++
-				}
-			}
-			e = before
+	reader, home := l.own.find(importer(i)), 0
+	if x.spare != none {
+		home += l.vacate(reader, x.spare, false)
+	}
+	for at := len(x.places) - 1; at >= 0; at-- {
+		if p := &x.places[at]; p.page != none {
+			home += l.vacate(reader, p.page, p.ok)
 		}
 	}
+	x.own = 0
 	if x.out == 0 {
 		l.endImport(i, v)
 	}
@@ -380,6 +396,28 @@ func (l *Ledger) stop(i int32, v verdict) bool {
 		l.emit(Effect{Kind: FxFreed, N: home})
 	}
 	return true
+}
+
+// vacate ends an import's hold on a page, unless a read may still land in it. It returns 1 if the page may be had now.
+func (l *Ledger) vacate(reader, i int32, written bool) int {
+	s := &l.pages[i]
+	switch {
+	case s.state == Resident: // this node's own, before
+		l.letGo(l.own.edgeOf(reader, s))
+	case s.pins > 0:
+		l.move(s, Quarantined)
+	default:
+		l.own.unlink(s.edges, s)
+		if written {
+			l.retire(page.Index(i))
+		} else {
+			l.putFree(page.Index(i))
+		}
+	}
+	if s.state == Free || s.idle && s.pins == 0 {
+		return 1
+	}
+	return 0
 }
 
 // stopImports stops every import over a link.
@@ -420,7 +458,7 @@ func (l *Ledger) endImport(i int32, v verdict) {
 	a, link := x.attempt, x.link
 	delete(l.importOf, a)
 	l.importOrder.remove(i)
-	*x = importing{places: x.places[:0], next: l.spareImport}
+	*x = importing{places: x.places[:0], kept: x.kept[:0], next: l.spareImport}
 	l.spareImport = i
 	if l.links[link].dead {
 		return // nobody can speak of it any more

@@ -27,6 +27,12 @@ func (l *Ledger) Renumbered(to []page.Index) *Ledger {
 			e.page = to[e.page]
 		}
 	}
+	for i := range c.imports {
+		at(&c.imports[i].spare)
+		for k := range c.imports[i].places {
+			at(&c.imports[i].places[k].page)
+		}
+	}
 	for i := range c.index.buckets {
 		at(&c.index.buckets[i])
 	}

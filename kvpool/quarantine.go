@@ -30,7 +30,9 @@ func (l *Ledger) quarantine(i page.Index, reporter int32) {
 		l.fail(l.own.edges[e].owner, l.own.edges[e].owner == reporter, i)
 	}
 	if wasSealed {
+		l.spoil(i)
 		l.distrust(s.domain, s.proved)
+		l.forgoSpoiled()
 	}
 }
 
@@ -76,6 +78,7 @@ func (l *Ledger) distrustPage(i page.Index, d page.Domain, since uint64) {
 	}
 	l.leaveIndex(i)
 	l.stats.Distrusted++
+	l.spoil(i)
 	if s.edges == none {
 		l.retire(i)
 	}

@@ -49,7 +49,7 @@ func (h *handoff) clone() handoff {
 	}
 	for i := range c.imports {
 		x := &c.imports[i]
-		x.places = append([]place(nil), x.places...)
+		x.places, x.kept = append([]place(nil), x.places...), append([]Offer(nil), x.kept...)
 		if x.used {
 			c.importOf[x.attempt] = int32(i)
 		}
@@ -227,12 +227,18 @@ func (e *encoder) owner(i int) {
 	e.num(-1)
 }
 
-// partner appends the sequence that waits for a job, or 0.
+// partner appends the sequence or the attempt that waits for a job.
 func (e *encoder) partner(rec *ownerRec) {
-	if rec.partner != none {
-		e.u64(e.l.own.recs[rec.partner].name.Number)
-	} else {
+	if rec.partner == none {
 		e.u64(0)
+		return
+	}
+	name := e.l.own.recs[rec.partner].name
+	e.u64(uint64(name.Kind))
+	if name.Kind == Import {
+		e.attempt(e.l.imports[name.Number].attempt)
+	} else {
+		e.u64(name.Number)
 	}
 }
 
@@ -272,15 +278,20 @@ func (e *encoder) importing(i int32) {
 	e.flag(x.sealed)
 	e.seal(x.seal)
 	e.verdict(x.verdict)
-	if x.phase != draining {
-		e.num(len(x.places))
-		for _, p := range x.places {
-			e.b = append(e.b, p.chain[:]...)
-			e.num(int(p.group))
-			e.flag(p.ok)
+	if x.phase == draining {
+		e.held(importer(i))
+		return
+	}
+	e.num(len(x.places), x.own, int(x.spare))
+	for at, p := range x.places {
+		e.b = append(e.b, p.chain[:]...)
+		e.num(int(p.page), int(p.group))
+		e.flag(p.ok)
+		if at < x.own && p.group != none {
+			o := &x.kept[at]
+			e.u64(uint64(o.Ref.Page), uint64(o.Ref.Generation), uint64(o.Checksum))
 		}
 	}
-	e.held(importer(i))
 }
 
 // held appends the pages of an export or import, with their groups or places.

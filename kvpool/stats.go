@@ -114,6 +114,7 @@ type Stats struct {
 	Exported      [Lost + 1]uint64 // attempts ended at this prefill node, by Status
 	ImportsEnded  [Lost + 1]uint64 // attempts ended at this decode node, by Status; Done: started
 	Imported      uint64           // pages read from peers and accepted
+	ImportHits    uint64           // pages of imports that this node had itself, verified, and did not read
 	ReadsRejected uint64           // reads that failed, or whose bytes were not as offered
 	Fences        uint64           // FxFence
 	Folded        uint64           // tombstones folded into a watermark

@@ -98,6 +98,12 @@ func (l *Ledger) verified(number uint64, bad []int) {
 		}
 		good = min(good, b)
 	}
+	if a, ok := l.importOfJob(job); ok {
+		l.judge(run, bad, l.own.recs[job].since)
+		l.unpin(job)
+		l.ownVerified(a, good)
+		return
+	}
 	seq := l.partnerOf(job, run[good:])
 	l.judge(run, bad, l.own.recs[job].since)
 	l.unpin(job)

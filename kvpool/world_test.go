@@ -24,6 +24,7 @@ type world struct {
 	byName   map[Attempt]*try
 	lives    page.Incarnation
 	seqs     page.Seq
+	past     handoffTotals // of lives that have ended
 }
 
 // node is one node in its present life.
@@ -34,10 +35,13 @@ type node struct {
 	ledger  *Ledger
 	bytes   [][2]uint64 // of each page, in two halves
 	reads   []*flight
+	landing *flight // whose end the ledger is being told
 	fences  []Link
 	hellos  []Link
 	scrubs  []page.Ref
-	jobs    []uint64
+	checks  []Effect          // FxVerify to be answered
+	flipped map[page.Ref]bool // pages whose bytes went bad
+	proved  map[page.Ref]bool // pages that a check has found good
 	exports map[Attempt]*prefill
 	imports map[Attempt]page.Seq // expected, neither started nor ended
 	running []page.Seq
@@ -108,9 +112,12 @@ func (w *world) restart(i int) {
 	if err != nil {
 		panic(err)
 	}
+	if old := w.nodes[i].ledger; old != nil {
+		w.past.add(old.Stats())
+	}
 	*w.nodes[i] = node{
 		w: w, id: i + 1, inc: w.lives, ledger: l, bytes: make([][2]uint64, cfg.Pages),
-		exports: map[Attempt]*prefill{}, imports: map[Attempt]page.Seq{},
+		exports: map[Attempt]*prefill{}, imports: map[Attempt]page.Seq{}, proved: map[page.Ref]bool{}, flipped: map[page.Ref]bool{},
 	}
 }
 
@@ -174,6 +181,7 @@ func (n *node) step(ev Event) []Effect {
 	if a, b := n.ledger.AppendState(nil), twin.AppendState(nil); !bytes.Equal(a, b) {
 		n.w.t.Fatalf("a clone differs")
 	}
+	before := n.ledger.Counts()
 	fx := cloneEffects(n.ledger.Step(ev, nil))
 	if again := twin.Step(ev, nil); describeAll(again) != describeAll(fx) {
 		n.w.t.Fatalf("a clone does otherwise after %v:\n%s%s", ev.Kind, describeAll(fx), describeAll(again))
@@ -184,6 +192,7 @@ func (n *node) step(ev Event) []Effect {
 	if err := n.ledger.Check(); err != nil {
 		n.w.t.Fatalf("node %d after %v: %v", n.id, ev.Kind, err)
 	}
+	n.outcomes(&ev, fx, before)
 	for _, x := range fx {
 		n.perform(x)
 	}
@@ -214,7 +223,7 @@ func (n *node) perform(fx Effect) {
 		}
 		n.fences = append(n.fences, fx.Link)
 	case FxVerify:
-		n.jobs = append(n.jobs, fx.Job)
+		n.checks = append(n.checks, fx)
 	case FxScrub:
 		n.scrubs = append(n.scrubs, fx.Ref)
 	case FxExported:
@@ -273,10 +282,14 @@ func (n *node) starts(fx Effect) {
 		t.Fatalf("I9: %v starts with %d pages of %d and first token %d", fx.Attempt, len(fx.Refs), try.pages(), fx.First)
 	}
 	for k, r := range fx.Refs {
-		if n.bytes[r.Page] != content(try.chain(k+1)) {
+		switch right := n.bytes[r.Page] == content(try.chain(k+1)); {
+		case k < fx.Have && !n.proved[r]:
+			t.Fatalf("I5: page %d of %v was this node's own, and not verified", k, fx.Attempt)
+		case k >= fx.Have && !right:
 			t.Fatalf("I5: page %d of %v holds what it must not", k, fx.Attempt)
-		}
-		if !try.accepted[r] {
+		case k < fx.Have && !right && !n.flipped[r]: // it may have gone bad since
+			t.Fatalf("I5: page %d of %v, this node's own, holds what it must not", k, fx.Attempt)
+		case k >= fx.Have && !try.accepted[r]:
 			t.Fatalf("I9: page %d of %v was not read to its end", k, fx.Attempt)
 		}
 	}
@@ -315,7 +328,9 @@ func (n *node) land(r *flight) {
 		ev.Checksum = sum(n.bytes[r.fx.Dst.Page])
 		n.w.byName[r.fx.Attempt].accepted[r.fx.Dst] = true
 	}
+	n.landing = r
 	n.step(ev)
+	n.landing = nil
 }
 
 // fence completes the fence of a link: what it must end has ended when the ledger is told.
@@ -359,14 +374,23 @@ func (n *node) reserve(x *try) {
 	}
 	fx := n.step(ev)
 	if fx[0].Kind == FxVerify {
-		fx = n.verified(fx[0].Job)
+		fx = n.verified(fx[0])
 	}
 	e.pages = fx[len(fx)-1].Refs
 }
 
-func (n *node) verified(job uint64) []Effect {
-	n.jobs = slices.DeleteFunc(n.jobs, func(o uint64) bool { return o == job })
-	return n.step(Event{Kind: EvVerified, Job: job})
+// verified answers a check with the truth.
+func (n *node) verified(fx Effect) []Effect {
+	n.checks = slices.DeleteFunc(n.checks, func(o Effect) bool { return o.Job == fx.Job })
+	ev := Event{Kind: EvVerified, Job: fx.Job}
+	for k, c := range fx.Checks {
+		if sum(n.bytes[c.Ref.Page]) != c.Checksum {
+			ev.Bad = append(ev.Bad, k)
+		} else {
+			n.proved[c.Ref] = true
+		}
+	}
+	return n.step(ev)
 }
 
 // compute fills and seals the next page of a prompt. It reports whether there was room.

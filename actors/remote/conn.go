@@ -151,8 +151,12 @@ func streamEnd(err error) error {
 
 // take acts on one frame. An error ends the connection.
 func (c *conn) take(f *pb.Frame) error {
-	if p := f.GetPayload(); p != nil {
-		return c.takePayload(p)
+	if b := f.GetBatch(); b != nil {
+		for _, p := range b.GetPayloads() {
+			if err := c.takePayload(p); err != nil {
+				return err
+			}
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,6 +178,7 @@ func (c *conn) take(f *pb.Frame) error {
 	case *pb.Frame_Goodbye:
 		c.links.raiseEpoch(f.Goodbye.GetLastEpoch())
 		return fmt.Errorf("%w (%v): %s", ErrPeerClosed, decodeCause(f.Goodbye.GetCause()), cut(f.Goodbye.GetText()))
+	case *pb.Frame_Batch:
 	case nil:
 		c.links.metrics.unknown.WithLabelValues("frame").Inc()
 	default:
@@ -198,7 +203,6 @@ func (c *conn) takePayload(p *pb.Payload) error {
 		return fmt.Errorf("%w: %v", ErrMalformed, err)
 	}
 	c.mu.Lock()
-	c.heard = time.Now()
 	err = c.in.take(p.GetSequence(), r)
 	c.mu.Unlock()
 	switch {
@@ -296,12 +300,29 @@ func (c *conn) next() *pb.Frame {
 	if a := c.in.ack(); a != nil {
 		return &pb.Frame{Frame: &pb.Frame_Ack{Ack: a}}
 	}
-	if p, size := c.out.next(); p != nil {
+	return c.nextBatch()
+}
+
+// batchBytes is how long a frame grows by payloads that wait together. One payload may be longer.
+const batchBytes = 64 << 10
+
+// nextBatch is the frame of the payloads that may be sent now. The lock is held.
+func (c *conn) nextBatch() *pb.Frame {
+	var batch pb.Batch
+	for bytes := 0; ; {
+		p, size := c.out.next(batchBytes - bytes)
+		if p == nil {
+			break
+		}
+		bytes += size
 		c.links.metrics.messages.WithLabelValues(wire.Name(p), "out").Inc()
 		c.links.metrics.bytes.WithLabelValues("out").Add(float64(size))
-		return &pb.Frame{Frame: &pb.Frame_Payload{Payload: p}}
+		batch.Payloads = append(batch.Payloads, p)
 	}
-	return nil
+	if len(batch.Payloads) == 0 {
+		return nil
+	}
+	return &pb.Frame{Frame: &pb.Frame_Batch{Batch: &batch}}
 }
 
 // sayGoodbye tells the peer why this side ends the connection, where it does.

@@ -9,7 +9,7 @@
 //	dialer    Hello (with the epoch that it proposes) -->
 //	          <-- Hello (the epoch repeated), or Goodbye                acceptor
 //	          Accept -->, or Goodbye
-//	          <--> Payload, Ack, Ping, Pong
+//	          <--> Batch of Payloads, Ack, Ping, Pong
 //	          <--> Goodbye, from the one that ends it
 //
 // Both sides hold the hellos against each other ([Compatible]) and refuse what does not go together; the text that says why is logged on both. The epoch is ascending for the

@@ -158,10 +158,7 @@ func (l *Links) greet(ctx context.Context, cc *grpc.ClientConn, addr string, abo
 		return nil, nil, err
 	}
 	self, epoch := l.self(), l.nextEpoch()
-	if err := s.Send(l.helloFrame(&self, epoch)); err != nil {
-		_, err = s.Recv() // which knows why
-		return nil, nil, err
-	}
+	_ = s.Send(l.helloFrame(&self, epoch)) // Recv knows better why it fails
 	theirs, hello, no := l.recvHello(s)
 	if no == nil {
 		c, instead, no = l.answer(s, &self, theirs, hello, epoch, addr, abort)

@@ -109,14 +109,18 @@ func payloadOf(sequence uint64, have int) *pb.Frame {
 		panic(err)
 	}
 	p.Sequence = sequence
-	return &pb.Frame{Frame: &pb.Frame_Payload{Payload: p}}
+	return batch(p)
+}
+
+func batch(ps ...*pb.Payload) *pb.Frame {
+	return &pb.Frame{Frame: &pb.Frame_Batch{Batch: &pb.Batch{Payloads: ps}}}
 }
 
 // unknownFrame is a frame of a kind that a newer version may have, and unknownPayload a message.
 func unknownFrame() *pb.Frame { return parse(&pb.Frame{}, 100) }
 
 func unknownPayload(sequence uint64) *pb.Frame {
-	return &pb.Frame{Frame: &pb.Frame_Payload{Payload: parse(&pb.Payload{Sequence: sequence}, 101)}}
+	return batch(parse(&pb.Payload{Sequence: sequence}, 101))
 }
 
 func parse[M proto.Message](m M, field protowire.Number) M {
@@ -136,8 +140,8 @@ func TestBreaches(t *testing.T) {
 	ack := func(sequence uint64) *pb.Frame {
 		return &pb.Frame{Frame: &pb.Frame_Ack{Ack: &pb.Ack{Sequence: sequence}}}
 	}
-	missing := &pb.Frame{Frame: &pb.Frame_Payload{Payload: &pb.Payload{Sequence: 1, Message: &pb.Payload_Offer{Offer: &pb.Offer{}}}}}
-	long := &pb.Frame{Frame: &pb.Frame_Payload{Payload: parse(&pb.Payload{Sequence: 1, Trace: map[string]string{"": strings.Repeat("x", 2100)}}, 100)}}
+	missing := batch(&pb.Payload{Sequence: 1, Message: &pb.Payload_Offer{Offer: &pb.Offer{}}})
+	long := batch(parse(&pb.Payload{Sequence: 1, Trace: map[string]string{"": strings.Repeat("x", 2100)}}, 100))
 	for _, c := range []struct {
 		name   string
 		frames []*pb.Frame
@@ -191,7 +195,7 @@ func TestRefusedHellos(t *testing.T) {
 	}{
 		{"no hello", accept, pb.Cause_CAUSE_MALFORMED, "Frame_Accept in place of Hello"},
 		{"an unknown frame", unknownFrame(), pb.Cause_CAUSE_MALFORMED, "in place of Hello"},
-		{"a payload", payloadOf(1, 1), pb.Cause_CAUSE_MALFORMED, "Frame_Payload in place of Hello"},
+		{"a payload", payloadOf(1, 1), pb.Cause_CAUSE_MALFORMED, "Frame_Batch in place of Hello"},
 		{"a bad hello", helloOf(bad, 1), pb.Cause_CAUSE_MALFORMED, "page size is 0"},
 		{"another version", old, pb.Cause_CAUSE_INCOMPATIBLE, "protocol version"},
 		{"itself", helloOf(hello(1), 1), pb.Cause_CAUSE_INCOMPATIBLE, "both are node 1"},
@@ -405,9 +409,13 @@ func program(b []byte) (frames []*pb.Frame) {
 			frames = append(frames, helloOf(hello(2), uint64(arg())))
 		case 1:
 			frames = append(frames, accept)
-		case 2, 3, 4:
+		case 2, 3:
 			frames = append(frames, payloadOf(next, instance))
 			next++
+		case 4: // three together, of which one may come twice
+			a, b := payloadOf(next, instance).GetBatch().GetPayloads()[0], payloadOf(next+1, 100+instance).GetBatch().GetPayloads()[0]
+			frames = append(frames, [...]*pb.Frame{batch(a, b), batch(a, a, b), batch(b, a), batch(a, b, a)}[arg()%4])
+			next += 2
 		case 5: // any number near the next
 			frames = append(frames, payloadOf(next+uint64(arg())-128, instance))
 		case 6:
@@ -427,7 +435,7 @@ func program(b []byte) (frames []*pb.Frame) {
 			}
 			b = b[n:]
 		case 11:
-			frames = append(frames, &pb.Frame{Frame: &pb.Frame_Payload{Payload: &pb.Payload{Sequence: next, Message: &pb.Payload_Poll{Poll: &pb.Poll{Have: uint64(arg()) << 56}}}}})
+			frames = append(frames, batch(&pb.Payload{Sequence: next, Message: &pb.Payload_Poll{Poll: &pb.Poll{Have: uint64(arg()) << 56}}}))
 		}
 	}
 	return frames
@@ -439,11 +447,11 @@ func twin(frames []*pb.Frame) (through []int) {
 		return nil
 	}
 	next := uint64(1)
+	var payloads []*pb.Payload
 	for _, f := range frames[2:] {
-		p := f.GetPayload()
-		if p == nil {
-			continue
-		}
+		payloads = append(payloads, f.GetBatch().GetPayloads()...)
+	}
+	for _, p := range payloads {
 		m, _, err := wire.Decode(p)
 		switch {
 		case p.GetSequence() > next || p.GetSequence() == 0 || err != nil && err != wire.ErrUnknown:

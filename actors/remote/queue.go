@@ -54,14 +54,14 @@ func (o *outbound) push(p *pb.Payload) error {
 	return nil
 }
 
-// next takes the next payload from the queue, if there is one and it is within the peer's credit, and tells its size.
-func (o *outbound) next() (*pb.Payload, int) {
+// next takes the next payload from the queue, if there is one and it is within the peer's credit, and tells its size. It must fit into room bytes, unless batchBytes of them are left: then it is alone.
+func (o *outbound) next(room int) (*pb.Payload, int) {
 	if len(o.queue) == 0 {
 		return nil, 0
 	}
 	p, size := o.queue[0], o.sizes[0]
 	after := credit{o.sent.messages + 1, o.sent.bytes + uint64(size)}
-	if after.messages > o.allowed.messages || after.bytes > o.allowed.bytes {
+	if after.messages > o.allowed.messages || after.bytes > o.allowed.bytes || size > room && room < batchBytes {
 		return nil, 0
 	}
 	o.queue[0] = nil

@@ -43,7 +43,7 @@ func TestQueuesAgainstTwin(t *testing.T) {
 			}
 		}
 		send := func() {
-			if p, size := out.next(); p != nil {
+			if p, size := out.next(batchBytes); p != nil {
 				if size != proto.Size(p) {
 					t.Fatalf("size %d of %d", size, proto.Size(p))
 				}

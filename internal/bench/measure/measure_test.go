@@ -168,6 +168,14 @@ func TestPrefix(t *testing.T) {
 	})
 }
 
+func TestStepTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if got, err := StepTime(t.Context(), newSlow(), []int32{1, 2, 3}, 3); err != nil || got != writeTime {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 func TestReadBandwidth(t *testing.T) {
 	got, err := readBandwidth(t.Context(), []int{1, 3}, 3<<20+1)
 	if err != nil || len(got) != 2 || slices.Min(got) < 1e7 || slices.Max(got) > 1e14 {

@@ -182,3 +182,26 @@ func RandomTokens(random *rand.Rand, n, vocab int) []int32 {
 	}
 	return tokens
 }
+
+// StepTime is how long a step takes that decodes one sequence, on average over gen tokens after prompt.
+func StepTime(ctx context.Context, eng Engine, prompt []int32, gen int) (time.Duration, error) {
+	var first, last time.Time
+	tokens := 0
+	for tok, err := range eng.Generate(ctx, kvasir.Request{Tokens: prompt, MaxTokens: gen + 1, IgnoreEOS: true}) {
+		if err != nil {
+			return 0, err
+		}
+		if tok.ID < 0 {
+			continue
+		}
+		last = time.Now()
+		if tokens == 0 {
+			first = last
+		}
+		tokens++
+	}
+	if tokens != gen+1 {
+		return 0, fmt.Errorf("measure: %d tokens, want %d", tokens, gen+1)
+	}
+	return last.Sub(first) / time.Duration(gen), nil
+}

@@ -195,9 +195,9 @@ func (s *sim) ask(g *gate, c *client) {
 	g.step(handoff.GatewayEvent{Kind: handoff.EvRequest, Request: uint64(c.id), Spec: c.spec, Hashes: hashes, Deadline: (s.now + c.deadline) * 1000})
 }
 
-// abort has a client go away.
+// abort has a client go away, also one that was told its outcome.
 func (s *sim) abort(c *client) {
-	if c.outcome == Pending && !c.gate.down && c.gate.life == c.life {
+	if !c.gate.down && c.gate.life == c.life {
 		c.gate.step(handoff.GatewayEvent{Kind: handoff.EvAbort, Request: uint64(c.id)})
 	}
 }

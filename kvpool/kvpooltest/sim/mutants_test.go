@@ -22,7 +22,41 @@ var (
 )
 
 // few are the mutants that every test run tries: what they break is seen by nodes and bytes, not in one ledger alone.
-var few = []string{"page freed before its own read has landed", "freed on Revoke without Release"}
+var few = []string{"page freed before its own read has landed", "freed on Revoke without Release", "another attempt after the first token"}
+
+// handoffMutants are rules of the gateway and of the node, broken on purpose.
+func handoffMutants() []kvpooltest.Mutant {
+	return []kvpooltest.Mutant{
+		{
+			Name: "another attempt after the first token", Fault: "G2",
+			Edits: []kvpooltest.Edit{{File: "../handoff/gateway.go", Old: "	if j.told > 0 || !retryable(why)", New: "	if !retryable(why)"}},
+		},
+		{
+			Name: "a request outlives its outcome", Fault: "A3",
+			Edits: []kvpooltest.Edit{{File: "../handoff/gateway.go", Old: "	delete(g.byID, j.id)\n", New: "	j.done = false\n"}},
+		},
+		{
+			Name: "the spare page of a prompt that nobody runs is kept", Fault: "B2",
+			Edits: []kvpooltest.Edit{{File: "../handoff/roles.go", Old: "	if fx.Spare != (page.Ref{}) {", New: "	if false {"}},
+		},
+		{
+			Name: "a prompt that came after its cancel is kept", Fault: "D9",
+			Edits: []kvpooltest.Edit{{File: "../handoff/roles.go", Old: "	if p.over {\n		n.letGo(p, fx)\n", New: "	if p.over {\n"}},
+		},
+		{
+			Name: "tokens that come twice are told twice", Fault: "G3",
+			Edits: []kvpooltest.Edit{{File: "../handoff/heard.go", Old: "	case have <= j.told:\n		return\n	}\n	skip := j.told - m.First\n", New: "	}\n	skip := 0\n"}},
+		},
+		{
+			Name: "a retry has the name of the attempt before", Fault: "E5",
+			Edits: []kvpooltest.Edit{{File: "../handoff/route.go", Old: "	g.number++\n", New: "	if j.tries == 1 {\n		g.number++\n	}\n"}},
+		},
+		{
+			Name: "the end of a node is not noticed", Fault: "E4",
+			Edits: []kvpooltest.Edit{{File: "../handoff/gateway.go", Old: "	g.lost(p, life, true)\n", New: "	_ = life\n"}},
+		},
+	}
+}
 
 // unseen are mutants that the simulator's nodes never provoke, and why. The model checker finds them.
 var unseen = map[string]string{
@@ -42,7 +76,7 @@ func TestFindsMutants(t *testing.T) {
 		t.Skip("needs the go command")
 	}
 	found := 0
-	for _, m := range kvpooltest.Mutants() {
+	for _, m := range append(kvpooltest.Mutants(), handoffMutants()...) {
 		if !*mutantsFlag && !contains(few, m.Name) {
 			continue
 		}

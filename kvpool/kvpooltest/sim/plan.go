@@ -224,7 +224,11 @@ func (s *sim) arrive(a arrival) {
 	seed := s.rng.Uint64()
 	for i := range max(1, a.choices) {
 		c := &client{tenant: a.tenant, max: a.max, deadline: a.deadline, spec: &handoff.Spec{Prompt: a.prompt, Choice: uint32(i), Seed: seed, Details: a.details}}
-		s.ask(s.gates[a.gate], c)
+		g := s.gates[a.gate]
+		for k := 0; k < len(s.gates) && g.down; k++ {
+			g = s.gates[(a.gate+k)%len(s.gates)]
+		}
+		s.ask(g, c)
 		if a.cancelAt > 0 {
 			s.after(a.cancelAt-a.at, func() { s.abort(c) })
 		}

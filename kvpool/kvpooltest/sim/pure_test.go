@@ -40,7 +40,7 @@ func TestPure(t *testing.T) {
 			return true
 		})
 	}
-	if !maps["bySeq"] || !maps["moved"] {
+	if !maps["seqs"] || !maps["tables"] || !maps["moved"] {
 		t.Fatal("the search for maps does not find what is there")
 	}
 	for _, f := range parsed {

@@ -153,7 +153,7 @@ type Frame struct {
 	//	*Frame_Ack
 	//	*Frame_Ping
 	//	*Frame_Pong
-	//	*Frame_Payload
+	//	*Frame_Batch
 	Frame         isFrame_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -250,10 +250,10 @@ func (x *Frame) GetPong() *Pong {
 	return nil
 }
 
-func (x *Frame) GetPayload() *Payload {
+func (x *Frame) GetBatch() *Batch {
 	if x != nil {
-		if x, ok := x.Frame.(*Frame_Payload); ok {
-			return x.Payload
+		if x, ok := x.Frame.(*Frame_Batch); ok {
+			return x.Batch
 		}
 	}
 	return nil
@@ -287,8 +287,8 @@ type Frame_Pong struct {
 	Pong *Pong `protobuf:"bytes,6,opt,name=pong,proto3,oneof"`
 }
 
-type Frame_Payload struct {
-	Payload *Payload `protobuf:"bytes,7,opt,name=payload,proto3,oneof"`
+type Frame_Batch struct {
+	Batch *Batch `protobuf:"bytes,7,opt,name=batch,proto3,oneof"`
 }
 
 func (*Frame_Hello) isFrame_Frame() {}
@@ -303,7 +303,7 @@ func (*Frame_Ping) isFrame_Frame() {}
 
 func (*Frame_Pong) isFrame_Frame() {}
 
-func (*Frame_Payload) isFrame_Frame() {}
+func (*Frame_Batch) isFrame_Frame() {}
 
 // Hello is the first frame of each side, the dialer's before the acceptor's.
 type Hello struct {
@@ -795,6 +795,51 @@ func (x *Pong) GetNonce() uint64 {
 	return 0
 }
 
+// Batch is payloads that were ready at the same time, in order.
+type Batch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Payloads      []*Payload             `protobuf:"bytes,1,rep,name=payloads,proto3" json:"payloads,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Batch) Reset() {
+	*x = Batch{}
+	mi := &file_kvasir_v1_link_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Batch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Batch) ProtoMessage() {}
+
+func (x *Batch) ProtoReflect() protoreflect.Message {
+	mi := &file_kvasir_v1_link_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Batch.ProtoReflect.Descriptor instead.
+func (*Batch) Descriptor() ([]byte, []int) {
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Batch) GetPayloads() []*Payload {
+	if x != nil {
+		return x.Payloads
+	}
+	return nil
+}
+
 // Payload is one message. An unknown one (of a newer version) is counted, acknowledged and dropped.
 type Payload struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -824,7 +869,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[8]
+	mi := &file_kvasir_v1_link_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +881,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[8]
+	mi := &file_kvasir_v1_link_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +894,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{8}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Payload) GetSequence() uint64 {
@@ -1112,7 +1157,7 @@ type Members struct {
 
 func (x *Members) Reset() {
 	*x = Members{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	mi := &file_kvasir_v1_link_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1124,7 +1169,7 @@ func (x *Members) String() string {
 func (*Members) ProtoMessage() {}
 
 func (x *Members) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[9]
+	mi := &file_kvasir_v1_link_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1137,7 +1182,7 @@ func (x *Members) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Members.ProtoReflect.Descriptor instead.
 func (*Members) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{9}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Members) GetPrefill() []string {
@@ -1157,7 +1202,7 @@ type Descriptors struct {
 
 func (x *Descriptors) Reset() {
 	*x = Descriptors{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[10]
+	mi := &file_kvasir_v1_link_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1214,7 @@ func (x *Descriptors) String() string {
 func (*Descriptors) ProtoMessage() {}
 
 func (x *Descriptors) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[10]
+	mi := &file_kvasir_v1_link_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1227,7 @@ func (x *Descriptors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Descriptors.ProtoReflect.Descriptor instead.
 func (*Descriptors) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{10}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Descriptors) GetDescriptors() []*Descriptor {
@@ -1202,7 +1247,7 @@ type Descriptor struct {
 
 func (x *Descriptor) Reset() {
 	*x = Descriptor{}
-	mi := &file_kvasir_v1_link_proto_msgTypes[11]
+	mi := &file_kvasir_v1_link_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1259,7 @@ func (x *Descriptor) String() string {
 func (*Descriptor) ProtoMessage() {}
 
 func (x *Descriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_kvasir_v1_link_proto_msgTypes[11]
+	mi := &file_kvasir_v1_link_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1272,7 @@ func (x *Descriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Descriptor.ProtoReflect.Descriptor instead.
 func (*Descriptor) Descriptor() ([]byte, []int) {
-	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{11}
+	return file_kvasir_v1_link_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Descriptor) GetTransport() string {
@@ -1248,15 +1293,15 @@ var File_kvasir_v1_link_proto protoreflect.FileDescriptor
 
 const file_kvasir_v1_link_proto_rawDesc = "" +
 	"\n" +
-	"\x14kvasir/v1/link.proto\x12\tkvasir.v1\x1a\x15kvasir/v1/pages.proto\x1a\x18kvasir/v1/requests.proto\"\xb9\x02\n" +
+	"\x14kvasir/v1/link.proto\x12\tkvasir.v1\x1a\x15kvasir/v1/pages.proto\x1a\x18kvasir/v1/requests.proto\"\xb3\x02\n" +
 	"\x05Frame\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x10.kvasir.v1.HelloH\x00R\x05hello\x12+\n" +
 	"\x06accept\x18\x02 \x01(\v2\x11.kvasir.v1.AcceptH\x00R\x06accept\x12.\n" +
 	"\agoodbye\x18\x03 \x01(\v2\x12.kvasir.v1.GoodbyeH\x00R\agoodbye\x12\"\n" +
 	"\x03ack\x18\x04 \x01(\v2\x0e.kvasir.v1.AckH\x00R\x03ack\x12%\n" +
 	"\x04ping\x18\x05 \x01(\v2\x0f.kvasir.v1.PingH\x00R\x04ping\x12%\n" +
-	"\x04pong\x18\x06 \x01(\v2\x0f.kvasir.v1.PongH\x00R\x04pong\x12.\n" +
-	"\apayload\x18\a \x01(\v2\x12.kvasir.v1.PayloadH\x00R\apayloadB\a\n" +
+	"\x04pong\x18\x06 \x01(\v2\x0f.kvasir.v1.PongH\x00R\x04pong\x12(\n" +
+	"\x05batch\x18\a \x01(\v2\x10.kvasir.v1.BatchH\x00R\x05batchB\a\n" +
 	"\x05frame\"\xe5\x04\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12#\n" +
@@ -1300,7 +1345,9 @@ const file_kvasir_v1_link_proto_rawDesc = "" +
 	"\x04Ping\x12\x14\n" +
 	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"\x1c\n" +
 	"\x04Pong\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"\xde\x06\n" +
+	"\x05nonce\x18\x01 \x01(\x06R\x05nonce\"7\n" +
+	"\x05Batch\x12.\n" +
+	"\bpayloads\x18\x01 \x03(\v2\x12.kvasir.v1.PayloadR\bpayloads\"\xde\x06\n" +
 	"\aPayload\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\x05trace\x18\x02 \x03(\v2\x1d.kvasir.v1.Payload.TraceEntryR\x05trace\x12:\n" +
@@ -1366,7 +1413,7 @@ func file_kvasir_v1_link_proto_rawDescGZIP() []byte {
 }
 
 var file_kvasir_v1_link_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_kvasir_v1_link_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_kvasir_v1_link_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_kvasir_v1_link_proto_goTypes = []any{
 	(Kind)(0),           // 0: kvasir.v1.Kind
 	(Cause)(0),          // 1: kvasir.v1.Cause
@@ -1378,24 +1425,25 @@ var file_kvasir_v1_link_proto_goTypes = []any{
 	(*Credit)(nil),      // 7: kvasir.v1.Credit
 	(*Ping)(nil),        // 8: kvasir.v1.Ping
 	(*Pong)(nil),        // 9: kvasir.v1.Pong
-	(*Payload)(nil),     // 10: kvasir.v1.Payload
-	(*Members)(nil),     // 11: kvasir.v1.Members
-	(*Descriptors)(nil), // 12: kvasir.v1.Descriptors
-	(*Descriptor)(nil),  // 13: kvasir.v1.Descriptor
-	nil,                 // 14: kvasir.v1.Payload.TraceEntry
-	(*Offer)(nil),       // 15: kvasir.v1.Offer
-	(*Release)(nil),     // 16: kvasir.v1.Release
-	(*Revoke)(nil),      // 17: kvasir.v1.Revoke
-	(*Submit)(nil),      // 18: kvasir.v1.Submit
-	(*Poll)(nil),        // 19: kvasir.v1.Poll
-	(*Cancel)(nil),      // 20: kvasir.v1.Cancel
-	(*Accepted)(nil),    // 21: kvasir.v1.Accepted
-	(*Rejected)(nil),    // 22: kvasir.v1.Rejected
-	(*Prefilled)(nil),   // 23: kvasir.v1.Prefilled
-	(*Tokens)(nil),      // 24: kvasir.v1.Tokens
-	(*End)(nil),         // 25: kvasir.v1.End
-	(*Closed)(nil),      // 26: kvasir.v1.Closed
-	(*NodeStatus)(nil),  // 27: kvasir.v1.NodeStatus
+	(*Batch)(nil),       // 10: kvasir.v1.Batch
+	(*Payload)(nil),     // 11: kvasir.v1.Payload
+	(*Members)(nil),     // 12: kvasir.v1.Members
+	(*Descriptors)(nil), // 13: kvasir.v1.Descriptors
+	(*Descriptor)(nil),  // 14: kvasir.v1.Descriptor
+	nil,                 // 15: kvasir.v1.Payload.TraceEntry
+	(*Offer)(nil),       // 16: kvasir.v1.Offer
+	(*Release)(nil),     // 17: kvasir.v1.Release
+	(*Revoke)(nil),      // 18: kvasir.v1.Revoke
+	(*Submit)(nil),      // 19: kvasir.v1.Submit
+	(*Poll)(nil),        // 20: kvasir.v1.Poll
+	(*Cancel)(nil),      // 21: kvasir.v1.Cancel
+	(*Accepted)(nil),    // 22: kvasir.v1.Accepted
+	(*Rejected)(nil),    // 23: kvasir.v1.Rejected
+	(*Prefilled)(nil),   // 24: kvasir.v1.Prefilled
+	(*Tokens)(nil),      // 25: kvasir.v1.Tokens
+	(*End)(nil),         // 26: kvasir.v1.End
+	(*Closed)(nil),      // 27: kvasir.v1.Closed
+	(*NodeStatus)(nil),  // 28: kvasir.v1.NodeStatus
 }
 var file_kvasir_v1_link_proto_depIdxs = []int32{
 	3,  // 0: kvasir.v1.Frame.hello:type_name -> kvasir.v1.Hello
@@ -1404,35 +1452,36 @@ var file_kvasir_v1_link_proto_depIdxs = []int32{
 	6,  // 3: kvasir.v1.Frame.ack:type_name -> kvasir.v1.Ack
 	8,  // 4: kvasir.v1.Frame.ping:type_name -> kvasir.v1.Ping
 	9,  // 5: kvasir.v1.Frame.pong:type_name -> kvasir.v1.Pong
-	10, // 6: kvasir.v1.Frame.payload:type_name -> kvasir.v1.Payload
+	10, // 6: kvasir.v1.Frame.batch:type_name -> kvasir.v1.Batch
 	0,  // 7: kvasir.v1.Hello.kind:type_name -> kvasir.v1.Kind
 	7,  // 8: kvasir.v1.Hello.credit:type_name -> kvasir.v1.Credit
 	1,  // 9: kvasir.v1.Goodbye.cause:type_name -> kvasir.v1.Cause
 	7,  // 10: kvasir.v1.Ack.credit:type_name -> kvasir.v1.Credit
-	14, // 11: kvasir.v1.Payload.trace:type_name -> kvasir.v1.Payload.TraceEntry
-	12, // 12: kvasir.v1.Payload.descriptors:type_name -> kvasir.v1.Descriptors
-	11, // 13: kvasir.v1.Payload.members:type_name -> kvasir.v1.Members
-	15, // 14: kvasir.v1.Payload.offer:type_name -> kvasir.v1.Offer
-	16, // 15: kvasir.v1.Payload.release:type_name -> kvasir.v1.Release
-	17, // 16: kvasir.v1.Payload.revoke:type_name -> kvasir.v1.Revoke
-	18, // 17: kvasir.v1.Payload.submit:type_name -> kvasir.v1.Submit
-	19, // 18: kvasir.v1.Payload.poll:type_name -> kvasir.v1.Poll
-	20, // 19: kvasir.v1.Payload.cancel:type_name -> kvasir.v1.Cancel
-	21, // 20: kvasir.v1.Payload.accepted:type_name -> kvasir.v1.Accepted
-	22, // 21: kvasir.v1.Payload.rejected:type_name -> kvasir.v1.Rejected
-	23, // 22: kvasir.v1.Payload.prefilled:type_name -> kvasir.v1.Prefilled
-	24, // 23: kvasir.v1.Payload.tokens:type_name -> kvasir.v1.Tokens
-	25, // 24: kvasir.v1.Payload.end:type_name -> kvasir.v1.End
-	26, // 25: kvasir.v1.Payload.closed:type_name -> kvasir.v1.Closed
-	27, // 26: kvasir.v1.Payload.status:type_name -> kvasir.v1.NodeStatus
-	13, // 27: kvasir.v1.Descriptors.descriptors:type_name -> kvasir.v1.Descriptor
-	2,  // 28: kvasir.v1.Link.Connect:input_type -> kvasir.v1.Frame
-	2,  // 29: kvasir.v1.Link.Connect:output_type -> kvasir.v1.Frame
-	29, // [29:30] is the sub-list for method output_type
-	28, // [28:29] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	11, // 11: kvasir.v1.Batch.payloads:type_name -> kvasir.v1.Payload
+	15, // 12: kvasir.v1.Payload.trace:type_name -> kvasir.v1.Payload.TraceEntry
+	13, // 13: kvasir.v1.Payload.descriptors:type_name -> kvasir.v1.Descriptors
+	12, // 14: kvasir.v1.Payload.members:type_name -> kvasir.v1.Members
+	16, // 15: kvasir.v1.Payload.offer:type_name -> kvasir.v1.Offer
+	17, // 16: kvasir.v1.Payload.release:type_name -> kvasir.v1.Release
+	18, // 17: kvasir.v1.Payload.revoke:type_name -> kvasir.v1.Revoke
+	19, // 18: kvasir.v1.Payload.submit:type_name -> kvasir.v1.Submit
+	20, // 19: kvasir.v1.Payload.poll:type_name -> kvasir.v1.Poll
+	21, // 20: kvasir.v1.Payload.cancel:type_name -> kvasir.v1.Cancel
+	22, // 21: kvasir.v1.Payload.accepted:type_name -> kvasir.v1.Accepted
+	23, // 22: kvasir.v1.Payload.rejected:type_name -> kvasir.v1.Rejected
+	24, // 23: kvasir.v1.Payload.prefilled:type_name -> kvasir.v1.Prefilled
+	25, // 24: kvasir.v1.Payload.tokens:type_name -> kvasir.v1.Tokens
+	26, // 25: kvasir.v1.Payload.end:type_name -> kvasir.v1.End
+	27, // 26: kvasir.v1.Payload.closed:type_name -> kvasir.v1.Closed
+	28, // 27: kvasir.v1.Payload.status:type_name -> kvasir.v1.NodeStatus
+	14, // 28: kvasir.v1.Descriptors.descriptors:type_name -> kvasir.v1.Descriptor
+	2,  // 29: kvasir.v1.Link.Connect:input_type -> kvasir.v1.Frame
+	2,  // 30: kvasir.v1.Link.Connect:output_type -> kvasir.v1.Frame
+	30, // [30:31] is the sub-list for method output_type
+	29, // [29:30] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_kvasir_v1_link_proto_init() }
@@ -1449,9 +1498,9 @@ func file_kvasir_v1_link_proto_init() {
 		(*Frame_Ack)(nil),
 		(*Frame_Ping)(nil),
 		(*Frame_Pong)(nil),
-		(*Frame_Payload)(nil),
+		(*Frame_Batch)(nil),
 	}
-	file_kvasir_v1_link_proto_msgTypes[8].OneofWrappers = []any{
+	file_kvasir_v1_link_proto_msgTypes[9].OneofWrappers = []any{
 		(*Payload_Descriptors)(nil),
 		(*Payload_Members)(nil),
 		(*Payload_Offer)(nil),
@@ -1474,7 +1523,7 @@ func file_kvasir_v1_link_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_kvasir_v1_link_proto_rawDesc), len(file_kvasir_v1_link_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -30,5 +30,6 @@ var (
 	ErrClosed        = request.ErrClosed
 	ErrPageCheck     = request.ErrPageCheck
 	ErrNoLogits      = request.ErrNoLogits
+	ErrUnavailable   = request.ErrUnavailable
 	ErrEngineFailed  = request.ErrEngineFailed
 )

@@ -58,11 +58,11 @@ func export(t *testing.T, spec Spec, chunk int) (x exported) {
 		stale[i] = 0x5a
 	}
 	spec.MaxTokens = 1
-	s, err := l.registry.open(l.Node, 1)
+	s, err := l.registry.open(l.drop, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tell(l.scheduler, &submit{spec: spec, stream: s, export: true})
+	l.tell(l.scheduler, &submit{node: l.Node, spec: spec, stream: s, export: true})
 	if got, end, err := l.collect(s); err != nil || end != sched.EndLength || !slices.Equal(got, []int32{x.first.ID}) {
 		t.Fatalf("the prompt's answer is %v %v %v, and %d was told", got, end, err, x.first.ID)
 	}
@@ -152,7 +152,7 @@ func newImporter(t *testing.T, change ...func(*Config)) *importer {
 // adopt has a prompt arrive, with the pages changed by spoil, and the answer go on.
 func (im *importer) adopt(spec Spec, x exported, spoil func(*adopt)) *Stream {
 	im.t.Helper()
-	s, err := im.registry.open(im.Node, 1)
+	s, err := im.registry.open(im.drop, 1)
 	if err != nil {
 		im.t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func (im *importer) adopt(spec Spec, x exported, spoil func(*adopt)) *Stream {
 	}
 	im.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: need, Job: importJob})
 	refs := <-im.granted
-	m := &adopt{spec: spec, stream: s, first: x.first.ID, refs: refs[:len(x.refs)], checksums: x.checksums}
+	m := &adopt{spec: spec, stream: s, first: x.first.ID, refs: refs[:len(x.refs)]}
 	if need > len(x.refs) {
 		m.spare = refs[need-1]
 	}
@@ -178,6 +178,11 @@ func (im *importer) adopt(spec Spec, x exported, spoil func(*adopt)) *Stream {
 	}
 	im.tellPool(kvpool.Event{Kind: kvpool.EvSpend, Spends: spends})
 	im.tellPool(kvpool.Event{Kind: kvpool.EvSeal, Seals: seals})
+	stamped := &stamp{}
+	for _, s := range seals {
+		stamped.pages = append(stamped.pages, kvpool.Check{Ref: s.Ref, Domain: s.Domain, Chain: s.Chain, Checksum: s.Checksum})
+	}
+	im.tell(im.runner, stamped)
 	if spoil != nil {
 		spoil(m)
 	}

@@ -17,6 +17,7 @@ import (
 // With export its pages are to be offered to another node: its answer is one token (MaxTokens is 1), the last page of its prompt is sealed also if it is not full, and each
 // stepDone tells what can be offered.
 type submit struct {
+	node     *Node
 	spec     Spec
 	stream   *Stream
 	expected int
@@ -24,20 +25,28 @@ type submit struct {
 }
 
 // adopt hands over a request whose prompt another node has computed. Its one sequence owns refs, the pages of its prompt, and spare, unless zero, is allotted to the scheduler: so says
-// the ledger's FxStart. The answer begins with first, which the stream knows, and goes on. Admission was before.
+// the ledger's FxStart. The answer begins with first, which the asker knows, and goes on. Admission was before.
 type adopt struct {
-	spec      Spec // of the whole answer: MaxTokens is not 1
-	stream    *Stream
-	first     int32
-	refs      []page.Ref
-	checksums []uint32 // of the bytes of refs, as the pages were accepted
-	spare     page.Ref
+	spec   Spec // of the whole answer: MaxTokens is not 1
+	stream *Stream
+	seq    page.Seq // where stream is nil: the sequence is an attempt's
+	choice int
+	first  int32
+	refs   []page.Ref
+	spare  page.Ref
+}
+
+func (m *adopt) seqs() []page.Seq {
+	if m.stream != nil {
+		return m.stream.seqs
+	}
+	return []page.Seq{m.seq}
 }
 
 // refuse answers a submit that found the scheduler's mailbox full.
 func (m *submit) refuse() {
-	m.stream.node.metrics.rejected(m.spec.Choices)
-	m.stream.node.endStream(m.stream, &request.Rejection{Limit: request.LimitQueue, Have: mailboxLimit + 1, Max: mailboxLimit,
+	m.node.metrics.rejected(m.spec.Choices)
+	m.node.endStream(m.stream, &request.Rejection{Limit: request.LimitQueue, Have: mailboxLimit + 1, Max: mailboxLimit,
 		Why: "The server is busy: too many requests arrive at once. Try again later."})
 }
 
@@ -96,9 +105,13 @@ func (s *stepDone) cause(seq page.Seq) error {
 type begin struct {
 	seqs     []page.Seq
 	spec     Spec
+	choice   int // of the first of seqs
 	export   bool
 	imported *adopt // nil unless the prompt came from another node
 }
+
+// stamp writes the headers of pages that came from another node: what the ledger holds of them, which is what the gateway's tokens say.
+type stamp struct{ pages []kvpool.Check }
 
 // forget ends what begin began, for one sequence.
 type forget struct{ seq page.Seq }
@@ -117,6 +130,14 @@ type verify struct {
 
 // scrub asks for a page to be zeroed; answered by an EvScrubbed.
 type scrub struct{ ref page.Ref }
+
+// To the pool, beside events.
+type (
+	// poolFreed is answered to the scheduler by pagesFreed: what came home before it came home.
+	poolFreed struct{}
+	// poolLoad is answered to the scheduler by handoffTick.
+	poolLoad struct{}
+)
 
 // To any of the three.
 

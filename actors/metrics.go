@@ -14,8 +14,12 @@ import (
 type metrics struct {
 	ttft, itl, e2e, step, stepTokens prometheus.Histogram
 	prompt, generated, preemptions   prometheus.Counter
-	checkFailures, outcomes          *prometheus.CounterVec
+	checkFailures, outcomes, fences  *prometheus.CounterVec
+	transferBytes, transferFailures  prometheus.Counter
+	transfer                         prometheus.Histogram
+	dropped                          prometheus.Counter
 	all, registered                  []prometheus.Collector
+	requests                         []prometheus.Collector // of all, those that a gateway has too
 }
 
 func newMetrics(labels prometheus.Labels) *metrics {
@@ -49,7 +53,19 @@ func newMetrics(labels prometheus.Labels) *metrics {
 	m.preemptions = counter("num_preemptions_total", "Sequences that lost their pages and were computed again.")
 	m.checkFailures = vec("kv_page_check_failures_total", "Pages that did not hold what they must. Any is an alarm.", "check", "header", "bytes")
 	m.outcomes = vec("request_outcomes_total", "Ends of choices, by outcome.", "outcome", "stop", "length", "cancelled", "rejected", "error")
+	m.fences = vec("kv_fences_total", "Connections with other nodes that came to their end, by cause.", "cause", "silent", "replaced", "peer_closed", "closed", "malformed", "broken", "data", "stalled")
+	m.transferBytes = counter("kv_transfer_bytes_total", "Bytes of pages read from other nodes.")
+	m.transferFailures = counter("kv_transfer_failures_total", "Reads of other nodes' pages that failed.")
+	m.transfer = histogram("kv_transfer_page_seconds", "One page read from another node, until its bytes are hashed.", prometheus.ExponentialBuckets(0.00005, 2, 18))
+	m.dropped = counter("gateway_messages_dropped_total", "Messages of gateways that found the scheduler's mailbox full.")
+	m.requests = []prometheus.Collector{m.ttft, m.itl, m.e2e, m.prompt, m.generated, m.outcomes}
 	return m
+}
+
+// transferred counts a page that was read from another node.
+func (m *metrics) transferred(bytes int, took time.Duration) {
+	m.transferBytes.Add(float64(bytes))
+	m.transfer.Observe(took.Seconds())
 }
 
 // rejected counts the choices of a request that was refused.
@@ -57,12 +73,20 @@ func (m *metrics) rejected(choices int) {
 	m.outcomes.WithLabelValues("rejected").Add(float64(choices))
 }
 
-// register adds all metrics to r, or none.
 func (m *metrics) register(r prometheus.Registerer, n *Node) error {
+	return m.registerAll(r, append(m.all, newSnapshot(n)))
+}
+
+func (m *metrics) registerGateway(r prometheus.Registerer, g *Gateway) error {
+	return m.registerAll(r, append(m.requests, newGatewaySnapshot(g)))
+}
+
+// registerAll adds all to r, or none.
+func (m *metrics) registerAll(r prometheus.Registerer, all []prometheus.Collector) error {
 	if r == nil {
 		return nil
 	}
-	for i, c := range append(m.all, newSnapshot(n)) {
+	for i, c := range all {
 		if err := r.Register(c); err != nil {
 			for _, mine := range m.registered {
 				r.Unregister(mine)

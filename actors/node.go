@@ -46,6 +46,7 @@ type Config struct {
 	Logger      *zap.Logger
 	Registerer  prometheus.Registerer // nil: metrics are kept but not registered
 	Labels      prometheus.Labels     // on every metric
+	Cluster     *ClusterConfig        // nil: the node works alone
 
 	// receive lets tests of this package see and change messages on their way into an actor.
 	receive func(role string) []actor.ReceiverMiddleware
@@ -75,6 +76,9 @@ type Node struct {
 	closeOnce      sync.Once
 	closeErr       error
 	patrolDone     chan struct{}
+
+	began   time.Time
+	cluster *cluster // nil: the node works alone
 }
 
 // Start allocates the pages and starts the actors.
@@ -85,7 +89,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, dev: cfg.Device, model: cfg.Model, layout: cfg.Layout, log: cfg.Logger, metrics: newMetrics(cfg.Labels),
 		registry: newRegistry(cfg.Sched.MaxQueue + cfg.Sched.MaxNumSeqs),
-		ready:    make(chan struct{}), stopped: make(chan struct{}), failed: make(chan struct{}), patrolDone: make(chan struct{})}
+		ready:    make(chan struct{}), stopped: make(chan struct{}), failed: make(chan struct{}), patrolDone: make(chan struct{}), began: time.Now()}
 	if n.log == nil {
 		n.log = zap.NewNop()
 	}
@@ -95,20 +99,28 @@ func Start(cfg Config) (*Node, error) {
 	if n.incarnation, err = newIncarnation(); err != nil {
 		return nil, err
 	}
-	ledger, err := kvpool.New(kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub || invariants})
-	if err != nil {
-		return nil, err
-	}
+	ledgerConfig := kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub || invariants}
 	// A new life always takes fresh memory.
 	if n.slab, err = n.dev.NewSlab(n.layout, cfg.Sched.TotalPages); err != nil {
 		return nil, fmt.Errorf("actors: allocate %d pages of %d bytes: %w", cfg.Sched.TotalPages, n.layout.PageBytes(), err)
 	}
-	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)),
-		actor.WithDeadLetterThrottleInterval(deadLetterInterval))
-	n.spawn(core, ledger)
+	if cfg.Cluster != nil {
+		if err := n.openCluster(*cfg.Cluster); err != nil {
+			return nil, errors.Join(err, n.freeSlab())
+		}
+		ledgerConfig.PageSize, ledgerConfig.ExportQuota = n.layout.PageSize, n.cluster.ExportQuota
+	}
+	if err := n.spawn(core, ledgerConfig); err != nil {
+		return nil, errors.Join(err, n.freeSlab())
+	}
 	go n.patrol()
-	if err := n.metrics.register(cfg.Registerer, n); err != nil { // last: from now on they are asked
+	if err := n.metrics.register(cfg.Registerer, n); err != nil {
 		return nil, errors.Join(fmt.Errorf("actors: %w", err), n.Close())
+	}
+	if n.cluster != nil {
+		if err := n.joinCluster(); err != nil { // last: from now on others ask
+			return nil, errors.Join(err, n.Close())
+		}
 	}
 	return n, nil
 }
@@ -121,22 +133,37 @@ func newIncarnation() (page.Incarnation, error) {
 	return page.Incarnation(binary.LittleEndian.Uint64(b[:]) | 1), nil
 }
 
-func (n *Node) spawn(core *sched.Scheduler, ledger *kvpool.Ledger) {
-	props := func(role string, a actor.Actor) *actor.Props {
-		opts := []actor.PropsOption{actor.WithMailbox(boundedMailbox(mailboxLimit))}
-		if n.cfg.receive != nil {
-			opts = append(opts, actor.WithReceiverMiddleware(n.cfg.receive(role)...))
-		}
-		return actor.PropsFromProducer(func() actor.Actor { return a }, opts...)
+// props are those of an actor of this node.
+func (n *Node) props(role string, a actor.Actor) *actor.Props {
+	opts := []actor.PropsOption{actor.WithMailbox(boundedMailbox(mailboxLimit))}
+	if n.cfg.receive != nil {
+		opts = append(opts, actor.WithReceiverMiddleware(n.cfg.receive(role)...))
 	}
+	return actor.PropsFromProducer(func() actor.Actor { return a }, opts...)
+}
+
+func (n *Node) spawn(core *sched.Scheduler, cfg kvpool.Config) error {
+	ledger, err := kvpool.New(cfg)
+	if err != nil {
+		return err
+	}
+	scheduler := &schedulerActor{node: n, core: core, seqs: map[page.Seq]*schedSeq{}}
+	if n.cluster != nil {
+		if scheduler.attempts, err = n.newAttempts(scheduler); err != nil {
+			return err
+		}
+	}
+	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)),
+		actor.WithDeadLetterThrottleInterval(deadLetterInterval))
 	sup := &supervisor{node: n, start: func(ctx actor.Context) {
-		n.pool = ctx.SpawnPrefix(props("pool", &poolActor{node: n, core: ledger}), "pool")
-		n.scheduler = ctx.SpawnPrefix(props("scheduler", &schedulerActor{node: n, core: core, seqs: map[page.Seq]*schedSeq{}}), "scheduler")
-		n.runner = ctx.SpawnPrefix(props("runner", &runner{node: n, seqs: map[page.Seq]*runSeq{}, logits: make([]float32, n.model.Config().Vocab)}), "runner")
+		n.pool = ctx.SpawnPrefix(n.props("pool", &poolActor{node: n, core: ledger}), "pool")
+		n.scheduler = ctx.SpawnPrefix(n.props("scheduler", scheduler), "scheduler")
+		n.runner = ctx.SpawnPrefix(n.props("runner", &runner{node: n, seqs: map[page.Seq]*runSeq{}, logits: make([]float32, n.model.Config().Vocab)}), "runner")
 		close(n.ready)
 	}}
 	n.self = n.system.Root.SpawnPrefix(actor.PropsFromProducer(func() actor.Actor { return sup }), "node")
 	<-n.ready
+	return nil
 }
 
 // supervisor is the node actor. A child that panics is never restarted: its state is gone while device memory persists, and nothing is guessed.
@@ -187,6 +214,9 @@ func (n *Node) fail(reason any) {
 		close(n.failed)
 		n.registry.close(n.failure)
 		n.registry.failAll(n.failure, n.metrics)
+		if n.cluster != nil {
+			n.cluster.abandon() // others must hear of it at once
+		}
 	})
 }
 
@@ -212,23 +242,15 @@ func (n *Node) Ready() error {
 	return n.registry.closed
 }
 
-// Drain refuses new requests and waits until those it has are answered, or ctx ends; it reports how many were left. The error says why they were not answered.
+// Drain refuses new requests and waits until those it has are answered and what other processes ask of it is over, or ctx ends; it reports how many sequences and attempts were left. The
+// error says why.
 func (n *Node) Drain(ctx context.Context) (left int, err error) {
-	n.registry.close(&request.Rejection{Limit: request.LimitClosing, Why: "The server is shutting down."})
-	select {
-	case <-n.registry.idle:
-		select {
-		case <-n.failed:
-			return 0, n.failure // they ended, but not with an answer
-		default:
-			return 0, nil
-		}
-	case <-ctx.Done():
-		if left := n.registry.live(); left > 0 {
-			return left, ctx.Err()
-		}
-		return 0, nil
+	left, err = n.registry.drain(ctx, n.failed, func() error { return n.failure })
+	if n.cluster == nil || n.Health() != nil {
+		return left, err
 	}
+	attempts, why := n.drainAttempts(ctx)
+	return left + attempts, errors.Join(err, why)
 }
 
 // Close ends every request that is left with ErrClosed, stops the actors and gives the pages' memory back.
@@ -237,16 +259,21 @@ func (n *Node) Close() error {
 		n.registry.close(request.ErrClosed)
 		n.registry.failAll(request.ErrClosed, n.metrics)
 		close(n.patrolDone)
+		var left error
+		if n.cluster != nil {
+			left = n.leaveCluster() // nobody else may use the slab afterwards, and no read of ours
+		}
 		n.system.Root.Stop(n.self)
 		<-n.stopped // a step that runs is finished first: nothing may use the slab afterwards
 		n.system.Shutdown()
 		n.metrics.unregister(n.cfg.Registerer)
-		n.closeErr = n.slab.Data.Free()
-		if err := n.slab.Headers.Free(); n.closeErr == nil {
-			n.closeErr = err
-		}
+		n.closeErr = errors.Join(left, n.freeSlab())
 	})
 	return n.closeErr
+}
+
+func (n *Node) freeSlab() error {
+	return errors.Join(n.slab.Data.Free(), n.slab.Headers.Free())
 }
 
 // Spec is a request as the node runs it: token ids, and everything about text already done.
@@ -274,14 +301,16 @@ func (n *Node) Submit(spec Spec) (*Stream, error) {
 		n.metrics.rejected(spec.Choices)
 		return nil, refused
 	}
-	s, err := n.registry.open(n, spec.Choices)
+	s, err := n.registry.open(n.drop, spec.Choices)
 	if err != nil {
 		n.metrics.rejected(spec.Choices)
 		return nil, err
 	}
-	n.tell(n.scheduler, &submit{spec: spec, stream: s})
+	n.tell(n.scheduler, &submit{node: n, spec: spec, stream: s})
 	return s, nil
 }
+
+func (n *Node) drop(q page.Seq) { n.tell(n.scheduler, cancel{q}) }
 
 // endStream ends a stream that was never admitted.
 func (n *Node) endStream(s *Stream, err error) {

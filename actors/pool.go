@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 )
 
@@ -37,9 +38,14 @@ func (a *poolActor) Receive(ctx actor.Context) {
 			}
 		}
 		a.watchQuarantine()
-		for _, fx := range a.fx {
-			a.perform(fx)
+		for i := range a.fx {
+			a.perform(&a.fx[i])
 		}
+	case poolFreed:
+		a.node.tell(a.node.scheduler, pagesFreed{})
+	case poolLoad:
+		c := a.core.Counts()
+		a.node.tell(a.node.scheduler, handoffTick{handoff.Load{FreePages: c.Free + c.Idle, TotalPages: a.node.slab.Pages}})
 	case poolReport:
 		r := PoolReport{Counts: a.core.Counts(), Stats: a.core.Stats()}
 		if !a.quarantined.IsZero() {
@@ -63,7 +69,7 @@ func (a *poolActor) watchQuarantine() {
 }
 
 // perform sends an effect on its way. An effect's slices are the ledger's until the next event, so messages carry copies.
-func (a *poolActor) perform(fx kvpool.Effect) {
+func (a *poolActor) perform(fx *kvpool.Effect) {
 	n := a.node
 	switch fx.Kind {
 	case kvpool.FxAllotted:
@@ -78,5 +84,7 @@ func (a *poolActor) perform(fx kvpool.Effect) {
 		n.tell(n.scheduler, seqFailed{fx.Seq})
 	case kvpool.FxFreed:
 		n.tell(n.scheduler, pagesFreed{})
+	default:
+		a.performHandoff(fx)
 	}
 }

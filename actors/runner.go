@@ -53,6 +53,8 @@ func (r *runner) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *begin:
 		r.begin(m)
+	case *stamp:
+		r.stamp(m)
 	case forget:
 		delete(r.seqs, m.seq)
 	case *run:
@@ -72,7 +74,7 @@ func (r *runner) begin(m *begin) {
 		if i > 0 {
 			t = t.clone()
 		}
-		sampler, err := sample.New(m.spec.Sampling, r.node.model.Config().Vocab, i, m.spec.Seed, m.spec.Prompt)
+		sampler, err := sample.New(m.spec.Sampling, r.node.model.Config().Vocab, m.choice+i, m.spec.Seed, m.spec.Prompt)
 		if err != nil {
 			panic(fmt.Errorf("actors: Submit let pass what cannot be sampled: %w", err))
 		}
@@ -87,20 +89,23 @@ func (r *runner) begin(m *begin) {
 	}
 }
 
-// stampImported writes the headers of pages whose bytes came from another node: what they must be by the tokens that the sequence was given, not by what the other node said. A reference that
-// is a replay changes nothing (I6), and the check before the first step will find that it does.
+// stampImported writes the header of the imported page that s is to fill on: what it must be by the tokens that the sequence was given, not by what the other node said. A reference that
+// is a replay changes nothing (I6), and the check before the first step will find that it does. The full pages have theirs by stamp.
 func (r *runner) stampImported(s *runSeq, m *adopt) {
 	size := r.node.layout.PageSize
 	expect := kvpool.Expect{Seq: s.seq, Domain: s.domain, PageSize: size, Chain: s.trail.hashes}
-	for at, ref := range m.refs {
-		if r.wasSpent(ref) {
-			continue
+	at := len(m.refs) - 1
+	if h := expect.Header(at, m.refs[at].Generation, len(s.tokens)-1); !h.Sealed && !r.wasSpent(m.refs[at]) {
+		r.node.dev.WriteHeader(r.node.slab, m.refs[at].Page, h)
+	}
+}
+
+// stamp writes the headers of pages that came from another node.
+func (r *runner) stamp(m *stamp) {
+	for _, c := range m.pages {
+		if !r.wasSpent(c.Ref) {
+			r.node.dev.WriteHeader(r.node.slab, c.Ref.Page, kvpool.HeaderSealed(c.Ref.Generation, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum))
 		}
-		h := expect.Header(at, ref.Generation, len(s.tokens)-1)
-		if h.Sealed {
-			h.Checksum = m.checksums[at]
-		}
-		r.node.dev.WriteHeader(r.node.slab, ref.Page, h)
 	}
 }
 

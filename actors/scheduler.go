@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/model/sample"
@@ -21,10 +22,15 @@ type schedulerActor struct {
 	fx    []sched.Effect
 	batch *stepDone // while the effects of an EvStepDone are performed: its results
 	next  int       // where in batch the next FxToken is
+
+	attempts *attempts // nil unless the node works with others
+	busy     bool      // an event of one of the two cores is under way
+	later    []func()  // events that it gave rise to
 }
 
 type schedSeq struct {
-	stream  *Stream
+	stream  *Stream // nil: an attempt's
+	details bool    // of an attempt: its tokens come with log-probabilities
 	choice  int
 	trail   *trail
 	domain  page.Domain
@@ -41,7 +47,7 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 	case cancel:
 		a.step(sched.Event{Kind: sched.EvCancel, Seq: m.seq})
 	case *matched:
-		if q, ok := a.seqs[m.seq]; ok && !q.matched {
+		if q, ok := a.seqs[m.seq]; ok && !q.matched && q.stream != nil {
 			q.matched = true
 			q.stream.setCached(q.choice, len(m.refs)*a.node.layout.PageSize)
 		}
@@ -59,15 +65,40 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 				q.trail.add(r.Token)
 			}
 		}
+		if a.attempts != nil {
+			a.attempts.sealed(m)
+		}
 		a.step(sched.Event{Kind: sched.EvStepDone, Step: m.step, Results: m.results})
 		a.batch = nil
 	case schedReport:
 		m.reply <- a.core.Counts()
+	default:
+		if a.attempts != nil {
+			a.attempts.hear(m)
+		}
 	}
 }
 
+// do has one event of a core performed to its end before the next begins, also where the effects of one are events of the other.
+func (a *schedulerActor) do(event func()) {
+	if a.busy {
+		a.later = append(a.later, event)
+		return
+	}
+	a.busy = true
+	event()
+	for len(a.later) > 0 {
+		next := a.later[0]
+		a.later = a.later[1:]
+		next()
+	}
+	a.busy, a.later = false, nil
+}
+
 // submit hands a request to the core. Whatever costs time in proportion to the prompt is done only for one that was admitted.
-func (a *schedulerActor) submit(m *submit) {
+func (a *schedulerActor) submit(m *submit) { a.do(func() { a.submitNow(m) }) }
+
+func (a *schedulerActor) submitNow(m *submit) {
 	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs), Expected: m.expected}, a.fx[:0])
 	for _, fx := range a.fx {
 		switch fx.Kind {
@@ -85,11 +116,12 @@ func (a *schedulerActor) submit(m *submit) {
 
 // adopt hands a sequence with its prompt to the core.
 func (a *schedulerActor) adopt(m *adopt) {
+	seqs := m.seqs()
 	if m.spec.MaxTokens == 1 {
-		panic(fmt.Sprintf("actors: sequence %d is adopted and its answer is over", m.stream.seqs[0]))
+		panic(fmt.Sprintf("actors: sequence %d is adopted and its answer is over", seqs[0]))
 	}
-	a.know(&begin{seqs: m.stream.seqs, spec: m.spec, imported: m}, m.stream)
-	ask := m.spec.ask(m.stream.seqs)
+	a.know(&begin{seqs: seqs, spec: m.spec, choice: m.choice, imported: m}, m.stream)
+	ask := m.spec.ask(seqs)
 	ask.PromptLen++ // with the first token of the answer
 	ask.MaxTokens = max(0, ask.MaxTokens-1)
 	a.step(sched.Event{Kind: sched.EvAdopt, Ask: ask, Refs: m.refs, Computed: len(m.spec.Prompt), Spare: m.spare})
@@ -103,12 +135,25 @@ func (a *schedulerActor) know(m *begin, stream *Stream) {
 		if i > 0 {
 			t = t.clone()
 		}
-		a.seqs[q] = &schedSeq{stream: stream, choice: i, trail: t, domain: n.domain(m.spec.Tenant)}
+		a.seqs[q] = &schedSeq{stream: stream, choice: i, details: m.spec.Sampling.Logprobs, trail: t, domain: n.domain(m.spec.Tenant)}
 	}
 	n.tell(n.runner, m)
 }
 
 func (a *schedulerActor) step(ev sched.Event) {
+	if a.busy {
+		a.do(func() { a.stepNow(ev) })
+		return
+	}
+	a.busy = true
+	a.stepNow(ev)
+	a.busy = false
+	if len(a.later) > 0 {
+		a.do(func() {})
+	}
+}
+
+func (a *schedulerActor) stepNow(ev sched.Event) {
 	a.fx = a.core.Step(ev, a.fx[:0])
 	for _, fx := range a.fx {
 		a.perform(fx)
@@ -138,6 +183,9 @@ func (a *schedulerActor) perform(fx sched.Effect) {
 		a.end(fx.Seq, fx.End)
 	case sched.FxPreempted:
 		n.metrics.preemptions.Inc()
+		if a.attempts != nil && a.seqs[fx.Seq].stream == nil {
+			a.attempts.tell(handoff.NodeEvent{Kind: handoff.EvPreempted, Seq: fx.Seq})
+		}
 	}
 }
 
@@ -147,6 +195,10 @@ func (a *schedulerActor) token(seq page.Seq) {
 		a.next++
 	}
 	q := a.seqs[seq]
+	if q.stream == nil {
+		a.attempts.token(seq, &a.batch.tokens[a.next])
+		return
+	}
 	q.stream.token(q.choice, a.batch.tokens[a.next], a.node.metrics)
 }
 
@@ -157,7 +209,11 @@ func (a *schedulerActor) end(seq page.Seq, end sched.End) {
 	if end == sched.EndFailed {
 		err = a.batch.cause(seq)
 	}
+	a.node.tell(a.node.runner, forget{seq})
+	if q.stream == nil {
+		a.attempts.ended(seq, end, err)
+		return
+	}
 	q.stream.finish(q.choice, end, err, a.node.metrics)
 	a.node.registry.done(seq)
-	a.node.tell(a.node.runner, forget{seq})
 }

@@ -23,7 +23,7 @@ type Event struct {
 // A Stream carries the answer to one request from the scheduler to whoever asked. The scheduler never waits for its reader: what is not
 // read yet is kept, and admission bounds it by the request's own max_tokens.
 type Stream struct {
-	node *Node
+	drop func(page.Seq) // tells whoever answers that a sequence is not wanted any more
 	seqs []page.Seq
 
 	mu      sync.Mutex
@@ -37,8 +37,8 @@ type Stream struct {
 	last    []time.Time // of each choice's last token
 }
 
-func newStream(n *Node, seqs []page.Seq) *Stream {
-	return &Stream{node: n, seqs: seqs, open: len(seqs), ended: make([]bool, len(seqs)), stopped: make([]bool, len(seqs)), wake: make(chan struct{}, 1),
+func newStream(drop func(page.Seq), seqs []page.Seq) *Stream {
+	return &Stream{drop: drop, seqs: seqs, open: len(seqs), ended: make([]bool, len(seqs)), stopped: make([]bool, len(seqs)), wake: make(chan struct{}, 1),
 		started: time.Now(), last: make([]time.Time, len(seqs))}
 }
 
@@ -70,7 +70,7 @@ func (s *Stream) Next(ctx context.Context) (ev Event, ok bool, err error) {
 
 // Cancel says that a choice is not wanted any more. It ends with EndCancelled unless it has ended already.
 func (s *Stream) Cancel(choice int) {
-	s.node.tell(s.node.scheduler, cancel{s.seqs[choice]})
+	s.drop(s.seqs[choice])
 }
 
 // Stop is Cancel where the choice has come to its end as far as its reader is concerned: at a stop string, which the node does not know of.
@@ -196,7 +196,7 @@ func newRegistry(limit int) *registry {
 }
 
 // open makes a stream of n choices, or says why not.
-func (r *registry) open(node *Node, n int) (*Stream, error) {
+func (r *registry) open(drop func(page.Seq), n int) (*Stream, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed != nil {
@@ -211,11 +211,20 @@ func (r *registry) open(node *Node, n int) (*Stream, error) {
 		seqs[i] = r.nextSeq
 		r.nextSeq++
 	}
-	s := newStream(node, seqs)
+	s := newStream(drop, seqs)
 	for _, q := range seqs {
 		r.streams[q] = s
 	}
 	return s, nil
+}
+
+// name is a sequence's that has no stream here.
+func (r *registry) name() page.Seq {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q := r.nextSeq
+	r.nextSeq++
+	return q
 }
 
 // done forgets a sequence that has ended.
@@ -233,6 +242,25 @@ func (r *registry) close(err error) {
 	if r.closed == nil {
 		r.closed = err
 		r.checkIdle()
+	}
+}
+
+// drain refuses new streams and waits until those there are have ended, or ctx ends; it reports how many are left then.
+func (r *registry) drain(ctx context.Context, failed <-chan struct{}, failure func() error) (left int, err error) {
+	r.close(&request.Rejection{Limit: request.LimitClosing, Why: "The server is shutting down."})
+	select {
+	case <-r.idle:
+		select {
+		case <-failed:
+			return 0, failure() // they ended, but not with an answer
+		default:
+			return 0, nil
+		}
+	case <-ctx.Done():
+		if left := r.live(); left > 0 {
+			return left, ctx.Err()
+		}
+		return 0, nil
 	}
 }
 

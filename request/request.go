@@ -181,6 +181,8 @@ var (
 	ErrPageCheck = errors.New("page check failed")
 	// ErrNoLogits: the model computed no number to choose a token by (NaN or infinite logits throughout): a broken model file, or one that overflows.
 	ErrNoLogits = errors.New("the model computed no usable logits")
+	// ErrUnavailable: no node could serve the request, or the one that did was lost. The same request may work when it is made again.
+	ErrUnavailable = errors.New("no node could serve the request")
 	// ErrEngineFailed: a part of the engine failed and ended all requests of this incarnation.
 	ErrEngineFailed = errors.New("engine failed")
 )

@@ -148,6 +148,9 @@ func describe(err error) *apiError {
 			message: "the model computed no number to choose a token by"}
 	case errors.Is(err, request.ErrEngineFailed):
 		return &apiError{status: http.StatusServiceUnavailable, kind: kindServer, code: "engine_failed", message: "the engine failed"}
+	case errors.Is(err, request.ErrUnavailable):
+		return &apiError{status: http.StatusServiceUnavailable, kind: kindServer, code: "unavailable", retryAfter: time.Second,
+			message: "no node could serve the request, or the one that did was lost; it may be made again"}
 	case errors.Is(err, request.ErrClosed):
 		return closing("the engine is closed")
 	case errors.Is(err, context.DeadlineExceeded):

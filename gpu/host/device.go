@@ -156,3 +156,6 @@ func (d *Device) NewSlab(l gpu.KVLayout, pages int) (*gpu.Slab, error) {
 func (d *Device) Download(dst []float32, m gpu.Matrix, row, n int) {
 	copy(dst[:n*m.Cols], floats(m)[row*m.Cols:(row+n)*m.Cols])
 }
+
+// Bytes is the memory of a buffer of this device, which this process can address. It is the buffer's, and gone with it.
+func (d *Device) Bytes(b gpu.Buffer) []byte { return bytesOf(b) }

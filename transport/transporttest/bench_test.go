@@ -14,6 +14,7 @@ import (
 	"github.com/kvasir-engine/kvasir/transport/shm"
 	"github.com/kvasir-engine/kvasir/transport/tcp"
 	"github.com/kvasir-engine/kvasir/transport/transporttest"
+	"github.com/kvasir-engine/kvasir/transport/ucx"
 )
 
 const (
@@ -97,7 +98,16 @@ func contenders(b *testing.B) []contender {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { shm.Free(slab) })
-	return append(cs, pages(b, "shm", shared, slab))
+	cs = append(cs, pages(b, "shm", shared, slab))
+	for _, name := range []string{"posix", "tcp"} {
+		tr, err := ucx.New(ucx.Config{Transports: name, Trial: true})
+		if err != nil {
+			b.Log(err)
+			return cs
+		}
+		cs = append(cs, pages(b, "ucx "+name, tr, transporttest.NewSlab(b, benchPages, benchPageBytes)))
+	}
+	return cs
 }
 
 func memcpy(b *testing.B) contender {

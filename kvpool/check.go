@@ -93,7 +93,7 @@ func (l *Ledger) checkOwners() error {
 			continue
 		}
 		live++
-		if got, ok := l.own.byName[rec.name]; !ok || got != int32(r) {
+		if l.own.find(rec.name) != int32(r) {
 			return broken("I1", "%v cannot be found by name", rec.name)
 		}
 		if p := rec.partner; p != none && (l.own.recs[p].partner != int32(r) || l.own.recs[p].name.Kind == rec.name.Kind) {
@@ -107,8 +107,8 @@ func (l *Ledger) checkOwners() error {
 			}
 		}
 	}
-	if live != len(l.own.byName) {
-		return broken("I1", "%d owners by name, %d records", len(l.own.byName), live)
+	if live != l.own.names.size {
+		return broken("I1", "%d owners by name, %d records", l.own.names.size, live)
 	}
 	return nil
 }

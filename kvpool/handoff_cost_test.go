@@ -40,18 +40,26 @@ func newRelay(tb testing.TB, pool, n int) *relay {
 
 const relayGroups = 4
 
-// prepare computes a prompt that nobody has seen.
-func (x *relay) prepare() {
+// allotSpend begins a sequence of n pages.
+func (x *relay) allotSpend() {
 	x.count++
-	x.spends, x.seals, x.refs, x.hashes = x.spends[:0], x.seals[:0], x.refs[:0], x.hashes[:0]
+	x.spends = x.spends[:0]
 	x.fx = x.p.Step(Event{Kind: EvAllot, N: x.n}, x.fx[:0])
-	for i, r := range x.fx[0].Refs {
-		h := spread(x.count*uint64(x.n) + uint64(i))
-		x.hashes, x.refs = append(x.hashes, h), append(x.refs, r)
+	for _, r := range x.fx[0].Refs {
 		x.spends = append(x.spends, page.Spend{Ref: r, Seq: page.Seq(x.count)})
-		x.seals = append(x.seals, Seal{Ref: r, Seq: page.Seq(x.count), Chain: h, Checksum: 7, Full: true})
 	}
 	x.fx = x.p.Step(Event{Kind: EvSpend, Spends: x.spends}, x.fx[:0])
+}
+
+// prepare computes a prompt that nobody has seen.
+func (x *relay) prepare() {
+	x.allotSpend()
+	x.seals, x.refs, x.hashes = x.seals[:0], x.refs[:0], x.hashes[:0]
+	for i, s := range x.spends {
+		h := spread(x.count*uint64(x.n) + uint64(i))
+		x.hashes, x.refs = append(x.hashes, h), append(x.refs, s.Ref)
+		x.seals = append(x.seals, Seal{Ref: s.Ref, Seq: s.Seq, Chain: h, Checksum: 7, Full: true})
+	}
 	x.fx = x.p.Step(Event{Kind: EvSeal, Seals: x.seals}, x.fx[:0])
 }
 
@@ -102,10 +110,49 @@ func TestHandOffDoesNotAllocate(t *testing.T) {
 	}
 }
 
+var poolSizes = []int{1_024, 65_536, 2_000_000}
+
+// BenchmarkAllotSpend is one allotment of 1,000 pages and their spending, in a pool that has been used to its last page.
+func BenchmarkAllotSpend(b *testing.B) {
+	benchmarkPages(b, func(x *relay, timed func(func())) {
+		timed(x.allotSpend)
+		x.fx = x.p.Step(Event{Kind: EvRelease, Seq: page.Seq(x.count)}, x.fx[:0])
+	})
+}
+
+// BenchmarkFree is the end of a sequence of 1,000 pages, of which all go home.
+func BenchmarkFree(b *testing.B) {
+	benchmarkPages(b, func(x *relay, timed func(func())) {
+		x.allotSpend()
+		timed(func() { x.fx = x.p.Step(Event{Kind: EvRelease, Seq: page.Seq(x.count)}, x.fx[:0]) })
+	})
+}
+
+func benchmarkPages(b *testing.B, once func(x *relay, timed func(func()))) {
+	for _, pool := range poolSizes {
+		b.Run(fmt.Sprintf("pages=%d", pool), func(b *testing.B) {
+			x := newRelay(b, pool, 1000)
+			refs := append([]page.Ref(nil), x.p.Step(Event{Kind: EvAllot, N: pool}, nil)[0].Refs...)
+			x.p.Step(Event{Kind: EvReturn, Refs: refs}, nil)
+			once(x, func(f func()) { f() })
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.StopTimer()
+			for range b.N {
+				once(x, func(f func()) {
+					b.StartTimer()
+					f()
+					b.StopTimer()
+				})
+			}
+		})
+	}
+}
+
 // BenchmarkHandOff is the hand-off of a prompt of 1,000 pages in four groups, from EvReserve to the end of both sequences, at both ledgers, in pools that are full of
 // cached pages.
 func BenchmarkHandOff(b *testing.B) {
-	for _, pool := range []int{1_024, 2_000_000} {
+	for _, pool := range poolSizes {
 		b.Run(fmt.Sprintf("pages=%d", pool), func(b *testing.B) {
 			x := newRelay(b, pool, 1000)
 			for x.d.Stats().Evicted == 0 {

@@ -75,7 +75,7 @@ func New(cfg Config) (*Ledger, error) {
 		handoff: newHandoff(cfg),
 	}
 	for i := cfg.Pages - 1; i >= 0; i-- {
-		l.pages[i] = slot{edges: none, prev: none, next: l.free, bucket: none}
+		l.pages[i] = slot{edges: none, prev: none, next: l.free}
 		l.free = int32(i)
 	}
 	l.count[Free] = cfg.Pages

@@ -29,9 +29,9 @@ func TestCheckSees(t *testing.T) {
 		{"a writer and a reader", "I2", func(l *Ledger) { l.own.link(l.own.enrol(sequence(8)), 1, &l.pages[1]) }},
 		{"no generation", "I6", func(l *Ledger) { l.pages[1].gen = 0 }},
 		{"an owner that does not know", "I1", func(l *Ledger) { l.own.recs[0].head = l.own.edges[l.own.recs[0].head].ownNext }},
-		{"an owner without a name", "I1", func(l *Ledger) { delete(l.own.byName, sequence(1)) }},
+		{"an owner without a name", "I1", func(l *Ledger) { l.own.names.remove(sequence(1)) }},
 		{"a Filling page in the index", "I2", func(l *Ledger) { l.pages[1].indexed = true }},
-		{"an index that finds nothing", "I5", func(l *Ledger) { *l.index.bucket(&l.pages[0].chain) = none }},
+		{"an index that finds nothing", "I5", func(l *Ledger) { clear(l.index.places) }},
 		{"an index that miscounts", "I5", func(l *Ledger) { l.index.size++ }},
 		{"a page read by nobody", "I11", func(l *Ledger) { l.leaveIndex(2) }},
 		{"an idle page that cannot be evicted", "I11", func(l *Ledger) { l.idle.remove(l.pages, 2) }},
@@ -44,7 +44,7 @@ func TestCheckSees(t *testing.T) {
 			l.leaveIndex(0)
 			l.move(&l.pages[0], Restoring)
 			l.own.link(l.own.enrol(restoreJob(9)), 0, &l.pages[0])
-			l.own.link(l.own.enrol(verify(9)), 0, &l.pages[0])
+			l.own.link(l.own.enrol(verify(8)), 0, &l.pages[0])
 		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -138,6 +138,32 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	}
 	if s := l.Stats(); s.Evicted == 0 || s.HitPages == 0 || s.StaleTotal() != 0 {
 		t.Errorf("the lives were not what they should be: %+v", s)
+	}
+}
+
+// TestCopiesDoNotAllocate: neither do copies out of the pool and back.
+func TestCopiesDoNotAllocate(t *testing.T) {
+	x := newRelay(t, 100, 24)
+	var checks []Check
+	once := func() {
+		x.prepare()
+		x.fx = x.p.Step(Event{Kind: EvCopyOut, Refs: x.refs}, x.fx[:0])
+		checks = append(checks[:0], x.fx[0].Checks...)
+		x.fx = x.p.Step(Event{Kind: EvCopied, Job: x.fx[0].Job}, x.fx[:0])
+		x.fx = x.p.Step(Event{Kind: EvRelease, Seq: page.Seq(x.count)}, x.fx[:0])
+		x.fx = x.p.Step(Event{Kind: EvRestore, Seq: 1 << 40, Checks: checks}, x.fx[:0])
+		checks = append(checks[:0], x.fx[0].Checks...)
+		x.fx = x.p.Step(Event{Kind: EvRestored, Job: x.fx[0].Job, Checks: checks}, x.fx[:0])
+		x.fx = x.p.Step(Event{Kind: EvRelease, Seq: 1 << 40}, x.fx[:0])
+	}
+	for range 100 {
+		once()
+	}
+	if n := testing.AllocsPerRun(100, once); n != 0 {
+		t.Errorf("%v allocations a copy", n)
+	}
+	if s := x.p.Stats(); s.Restored != 24*x.count || s.CopiedOut != 24*x.count || s.StaleTotal() != 0 {
+		t.Errorf("the copies were not what they should be: %+v", s)
 	}
 }
 

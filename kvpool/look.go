@@ -19,7 +19,6 @@ func (l *Ledger) Renumbered(to []page.Index) *Ledger {
 		s := l.pages[i]
 		at(&s.prev)
 		at(&s.next)
-		at(&s.bucket)
 		c.pages[to[i]] = s
 	}
 	for i := range c.own.edges {
@@ -33,8 +32,10 @@ func (l *Ledger) Renumbered(to []page.Index) *Ledger {
 			at(&c.imports[i].places[k].page)
 		}
 	}
-	for i := range c.index.buckets {
-		at(&c.index.buckets[i])
+	for i := range c.index.places {
+		if p := &c.index.places[i]; p.page != 0 {
+			p.page = uint32(to[p.page-1]) + 1
+		}
 	}
 	for _, i := range []*int32{&c.free, &c.idle.head, &c.idle.tail, &c.idle.patrol} {
 		at(i)

@@ -57,9 +57,9 @@ func (o Owner) String() string {
 // owners is the graph of who owns what (I1): an edge for each pair of an owner and a page of its, in two lists at once, the owner's and the page's. Records and
 // edges come from arrays with free lists, so that nothing is allocated once the arrays have grown to what is in use at a time.
 type owners struct {
-	byName map[Owner]int32 // for lookup only
-	recs   []ownerRec
-	edges  []edge
+	names names
+	recs  []ownerRec
+	edges []edge
 
 	freeRec, freeEdge int32 // spare ones, linked by head and pageNext
 }
@@ -84,20 +84,21 @@ type edge struct {
 }
 
 func newOwners() owners {
-	return owners{byName: map[Owner]int32{}, freeRec: none, freeEdge: none}
+	return owners{names: newNames(), freeRec: none, freeEdge: none}
 }
 
 // find returns the record of an owner, or none if it owns nothing.
 func (o *owners) find(name Owner) int32 {
-	if r, ok := o.byName[name]; ok {
-		return r
+	r := o.names.get(name)
+	if r != none && o.recs[r].name != name {
+		return none // the job of that number is of another kind
 	}
-	return none
+	return r
 }
 
 // enrol returns the record of an owner that owns something or is about to.
 func (o *owners) enrol(name Owner) int32 {
-	if r, ok := o.byName[name]; ok {
+	if r := o.names.get(name); r != none {
 		return r
 	}
 	r := o.freeRec
@@ -108,7 +109,7 @@ func (o *owners) enrol(name Owner) int32 {
 		o.freeRec = o.recs[r].head
 	}
 	o.recs[r] = ownerRec{name: name, head: none, tail: none, partner: none}
-	o.byName[name] = r
+	o.names.put(name, r)
 	return r
 }
 
@@ -169,7 +170,7 @@ func (o *owners) unlink(e int32, s *slot) {
 // drop ends a record without edges.
 func (o *owners) drop(r int32) {
 	o.part(r)
-	delete(o.byName, o.recs[r].name)
+	o.names.remove(o.recs[r].name)
 	o.recs[r] = ownerRec{head: o.freeRec}
 	o.freeRec = r
 }

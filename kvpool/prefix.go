@@ -7,55 +7,72 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
 
-// prefixIndex finds the one indexed page of a domain and chain hash: a hash table whose buckets are lists through the slots, so that it never grows and is
-// never rehashed. A chain hash is keyed and evenly spread already; part of it is the bucket's number.
+// prefixIndex finds the one indexed page of a domain and chain hash: a hash table with open addressing, at most half full, so that it never grows and is never rehashed. A chain hash is
+// keyed and evenly spread already: its first bits are a page's tag, and the tag's last bits are its place. A search looks at no page but those of its tag, so that it costs one miss of the caches, and
+// another where it finds something.
 type prefixIndex struct {
-	buckets []int32
-	size    int
+	places []indexPlace
+	size   int
+}
+
+// indexPlace is empty if page is 0.
+type indexPlace struct {
+	tag  uint32
+	page uint32 // 1 + the page's number
 }
 
 func newPrefixIndex(cfg Config) prefixIndex {
 	n := 1
 	if cfg.PrefixCache {
-		n = 1 << bits.Len(uint(cfg.Pages-1))
+		n = 2 << bits.Len(uint(cfg.Pages-1))
 	}
-	x := prefixIndex{buckets: make([]int32, n)}
-	for i := range x.buckets {
-		x.buckets[i] = none
-	}
-	return x
+	return prefixIndex{places: make([]indexPlace, n)}
 }
 
-func (x *prefixIndex) bucket(h *page.Hash) *int32 {
-	return &x.buckets[binary.LittleEndian.Uint64(h[:8])&uint64(len(x.buckets)-1)]
-}
+func (x *prefixIndex) mask() uint32 { return uint32(len(x.places) - 1) }
+
+func tagOf(h *page.Hash) uint32 { return binary.LittleEndian.Uint32(h[:4]) }
 
 // find returns the indexed page of (d, h), or none.
 func (x *prefixIndex) find(pages []slot, d page.Domain, h *page.Hash) int32 {
-	i := *x.bucket(h)
-	for i != none && (pages[i].chain != *h || pages[i].domain != d) {
-		i = pages[i].bucket
+	tag := tagOf(h)
+	for i := tag & x.mask(); x.places[i].page != 0; i = (i + 1) & x.mask() {
+		if x.places[i].tag != tag {
+			continue
+		}
+		if p := x.places[i].page - 1; pages[p].chain == *h && pages[p].domain == d {
+			return int32(p)
+		}
 	}
-	return i
+	return none
 }
 
 // insert enters page i. Preconditions: no page is entered for its domain and chain.
 func (x *prefixIndex) insert(pages []slot, i page.Index) {
 	s := &pages[i]
-	b := x.bucket(&s.chain)
-	s.bucket, *b = *b, int32(i)
+	tag := tagOf(&s.chain)
+	at := tag & x.mask()
+	for x.places[at].page != 0 {
+		at = (at + 1) & x.mask()
+	}
+	x.places[at] = indexPlace{tag, uint32(i) + 1}
 	s.indexed = true
 	x.size++
 }
 
-// remove takes page i out. Preconditions: it is in.
+// remove takes page i out, and closes the gap, so that a search never has to look past one. Preconditions: it is in.
 func (x *prefixIndex) remove(pages []slot, i page.Index) {
 	s := &pages[i]
-	b := x.bucket(&s.chain)
-	for *b != int32(i) {
-		b = &pages[*b].bucket
+	at := tagOf(&s.chain) & x.mask()
+	for x.places[at].page != uint32(i)+1 {
+		at = (at + 1) & x.mask()
 	}
-	*b, s.bucket = s.bucket, none
+	for next := (at + 1) & x.mask(); x.places[next].page != 0; next = (next + 1) & x.mask() {
+		if home := x.places[next].tag & x.mask(); (next-home)&x.mask() >= (next-at)&x.mask() {
+			x.places[at], at = x.places[next], next
+		}
+	}
+	x.places[at] = indexPlace{}
 	s.indexed = false
 	x.size--
 }

@@ -44,7 +44,7 @@ func TestPure(t *testing.T) {
 			return true
 		})
 	}
-	if !maps["byName"] {
+	if !maps["byLink"] {
 		t.Fatal("the search for maps finds none")
 	}
 	for _, f := range parsed {

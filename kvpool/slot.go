@@ -78,7 +78,6 @@ type slot struct {
 	pins    int32 // checks, reads and copy jobs among them
 
 	prev, next int32 // neighbours in the free list (next alone) or the idle list
-	bucket     int32 // next page in its bucket of the prefix index
 	state      State
 	indexed    bool // the prefix index is a reader
 	idle       bool // in the idle list: indexed, and neither sequence nor export reads it

@@ -11,12 +11,12 @@ func (l *Ledger) Clone() *Ledger {
 	c := *l
 	c.fx, c.refs, c.checks, c.run, c.offers = nil, nil, nil, nil, nil
 	c.pages = append([]slot(nil), l.pages...)
-	c.index.buckets = append([]int32(nil), l.index.buckets...)
+	c.index.places = append([]indexPlace(nil), l.index.places...)
 	c.own.recs, c.own.edges = append([]ownerRec(nil), l.own.recs...), append([]edge(nil), l.own.edges...)
-	c.own.byName = make(map[Owner]int32, len(l.own.byName))
+	c.own.names = newNames()
 	for i := range c.own.recs {
 		if name := c.own.recs[i].name; name.Kind != 0 {
-			c.own.byName[name] = int32(i)
+			c.own.names.put(name, int32(i))
 		}
 	}
 	c.handoff = l.handoff.clone()

@@ -3,6 +3,7 @@
 //	kvasir run [PROMPT...]   one answer, or a chat in the terminal
 //	kvasir serve             the OpenAI-compatible HTTP API
 //	kvasir check             whether a server would start with these flags, and why
+//	kvasir bench [MODEL]     how fast a model is here; "bench serve": how fast any server is
 //	kvasir version           what was built, and for what
 //
 // Without --model it runs the built-in model. Every flag can also be set as an environment variable, which its help names.

@@ -29,11 +29,12 @@ type numbered struct {
 
 type conn struct {
 	*peer.Reads
-	slab transport.Slab
+	slab    transport.Slab
+	streams int
 }
 
 func newConn(link page.Link, slab transport.Slab, streams []stream) *conn {
-	c := &conn{slab: slab}
+	c := &conn{slab: slab, streams: len(streams)}
 	c.Reads = peer.NewReads(link, slab, func() {
 		for _, s := range streams {
 			peer.Reset(s.raw)
@@ -67,7 +68,7 @@ func (c *conn) ask(s stream) {
 			}
 		}
 		var ok bool
-		if items, ok = c.Take(items[:0], min(maxBatch, cap(s.out)-len(s.out))); !ok {
+		if items, ok = c.Take(items[:0], min(maxBatch, cap(s.out)-len(s.out)), c.streams); !ok {
 			return
 		}
 		asks = asks[:0]

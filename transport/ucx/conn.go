@@ -82,7 +82,7 @@ func (c *conn) begin() {
 		n := maxOut - len(c.out)
 		c.mu.Unlock()
 		var ok bool
-		if items, ok = c.Take(items[:0], max(1, n)); !ok {
+		if items, ok = c.Take(items[:0], max(1, n), 1); !ok {
 			return
 		}
 		for _, it := range items {

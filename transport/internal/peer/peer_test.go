@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/transport"
 )
 
 var link = page.Link{Peer: 2, Incarnation: 20, Epoch: 3}
@@ -203,5 +204,72 @@ func TestRegistryAgainstTwin(t *testing.T) {
 				}
 			},
 		})
+	})
+}
+
+// Whatever is asked, taken, given back and failed, in whatever order: every read ends once, those before it in the order of asking are taken first, and none is told of the end while a worker is left.
+func TestReadsEndOnce(t *testing.T) {
+	slab := transport.Slab{Bytes: make([]byte, 4), PageBytes: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		q := NewReads(link, slab, func() {})
+		release := make(chan struct{})
+		q.Go(func() { <-release })
+		var ends []int
+		var held []Item
+		taken, failed := uint64(0), false
+		t.Repeat(map[string]func(*rapid.T){
+			"read": func(t *rapid.T) {
+				i := len(ends)
+				ends = append(ends, 0)
+				src := page.Ref{Node: link.Peer, Incarnation: link.Incarnation}
+				q.Read(transport.Read{Attempt: page.Attempt{Number: uint64(i)}, Src: src}, func(error) { ends[i]++ })
+				if want := map[bool]int{true: 1}[failed]; ends[i] != want {
+					t.Fatalf("read %d has ended %d times, must be %d", i, ends[i], want)
+				}
+			},
+			"take": func(t *rapid.T) {
+				if !failed && uint64(len(ends)) == taken {
+					t.Skip("nothing waits")
+				}
+				n, takers := rapid.IntRange(1, 100).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "takers")
+				got, ok := q.Take(nil, n, takers)
+				if ok == failed {
+					t.Fatalf("taken: %v, failed: %v", ok, failed)
+				}
+				if waiting := uint64(len(ends)) - taken; ok && (len(got) < 1 || len(got) > n || uint64(len(got)-1)*uint64(takers) >= waiting) {
+					t.Fatalf("%d taken of %d, %d at most, by one of %d", len(got), waiting, n, takers)
+				}
+				for _, it := range got {
+					if it.Attempt.Number != taken {
+						t.Fatalf("read %d is taken, must be %d", it.Attempt.Number, taken)
+					}
+					taken++
+				}
+				held = append(held, got...)
+			},
+			"end": func(t *rapid.T) {
+				if len(held) == 0 {
+					t.Skip("none is held")
+				}
+				held[0].Done(nil)
+				held = held[1:]
+			},
+			"fail": func(*rapid.T) {
+				q.Fail(io.ErrUnexpectedEOF)
+				failed = true
+			},
+		})
+		if failed && q.Err() != io.ErrUnexpectedEOF {
+			t.Fatalf("it failed of %v", q.Err())
+		}
+		q.Orphan(held...)
+		close(release)
+		q.Close()
+		<-q.Lost()
+		for i, n := range ends {
+			if n != 1 {
+				t.Fatalf("read %d of %d has ended %d times", i, len(ends), n)
+			}
+		}
 	})
 }

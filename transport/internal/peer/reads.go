@@ -47,7 +47,7 @@ func (q *Reads) Copy(workers int, read func(transport.Read) error, left func()) 
 			defer left()
 			var one []Item
 			for ok := true; ok; {
-				if one, ok = q.Take(one[:0], 1); ok {
+				if one, ok = q.Take(one[:0], 1, 1); ok {
 					one[0].Done(read(one[0].Read))
 				}
 			}
@@ -80,8 +80,8 @@ func (q *Reads) Read(r transport.Read, done func(error)) {
 	q.more.Signal()
 }
 
-// Take waits for reads and appends up to n of them to dst. It returns false when the connection is over.
-func (q *Reads) Take(dst []Item, n int) ([]Item, bool) {
+// Take waits for reads and appends up to n of them to dst, and of what waits no more than the part of one of so many takers. It returns false when the connection is over.
+func (q *Reads) Take(dst []Item, n, takers int) ([]Item, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.err == nil && q.head == len(q.waiting) {
@@ -90,7 +90,7 @@ func (q *Reads) Take(dst []Item, n int) ([]Item, bool) {
 	if q.err != nil {
 		return dst, false
 	}
-	n = min(n, len(q.waiting)-q.head)
+	n = min(n, (len(q.waiting)-q.head+takers-1)/takers)
 	dst = append(dst, q.waiting[q.head:q.head+n]...)
 	clear(q.waiting[q.head : q.head+n])
 	if q.head += n; q.head == len(q.waiting) {

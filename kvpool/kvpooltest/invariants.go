@@ -2,6 +2,7 @@ package kvpooltest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kvasir-engine/kvasir/kvpool"
 )
@@ -59,6 +60,9 @@ func (c *cluster) checkNode(s *state, i int) error {
 			return fmt.Errorf("I3: page %d of node %d is an unrelated sequence's, and is %v @%d with bytes %d", n.other.page, i+1, p.state, p.gen, n.bytes[n.other.page])
 		}
 	}
+	if err := clean(c.Nodes[i].Scrub, n, l); err != nil {
+		return fmt.Errorf("node %d: %w", i+1, err)
+	}
 	exports, imports, draining := 0, 0, 0
 	for t := range c.Requests {
 		a := &s.attempts[t]
@@ -77,6 +81,16 @@ func (c *cluster) checkNode(s *state, i int) error {
 	}
 	c.seen.note(twoExports, l.counts.Exports > 1)
 	c.seen.note(bothRoles, l.counts.Exports > 0 && l.counts.Imports > 0)
+	return nil
+}
+
+// clean: where pages are scrubbed, what can be had holds nobody's bytes (I5).
+func clean(scrub bool, n *node, l *ledger) error {
+	for p, x := range l.pages {
+		if scrub && (x.state == kvpool.Free || x.state == kvpool.Allotted && n.other != (ref{uint8(p), x.gen})) && n.bytes[p] != zero {
+			return fmt.Errorf("I5: page %d is %v @%d and holds %d", p, x.state, x.gen, n.bytes[p])
+		}
+	}
 	return nil
 }
 
@@ -136,27 +150,83 @@ func (c *cluster) home(s *state) bool {
 	return c.reads(s) == 0
 }
 
-// canonical renumbers the pages of each node so that its ledger becomes the one that stands for its orbit. Where pages are alike to their ledger, but what they hold or who else knows them differs, it
-// takes the numbering of which the state is least: else it would depend on which of its likes was met.
+// canonical renames attempts that are alike, and renumbers the pages of each node, so that the ledgers become those that stand for their orbits. Where pages or attempts are alike to the ledgers, but what
+// they hold or who else knows them differs, it takes the naming and numbering of which the state is least: else it would depend on which of its likes was met.
 func (c *cluster) canonical(s *state) state {
-	all := []state{*s}
-	for i := range c.Nodes {
-		l := c.ledger(s, i)
-		for k := range all {
-			was := all[k]
-			for n := range l.to {
-				x := was
-				x.nodes[i].ledger = l.orbit
-				c.renumber(&x, i, &l.to[n])
-				if n == 0 {
-					all[k] = x
-				} else {
-					all = append(all, x)
-				}
-			}
+	best, names := c.orbits(s, 0), []int{0}
+	for k := 1; k < len(c.ledgers.names); k++ {
+		switch o := c.orbits(s, k); slices.Compare(o[:], best[:]) {
+		case -1:
+			best, names = o, append(names[:0], k)
+		case 0:
+			names = append(names, k)
 		}
 	}
+	var all []state
+	for _, k := range names {
+		all = c.under(s, k, all)
+	}
 	return least(all, c.encode)
+}
+
+// orbits are those of the ledgers under a naming.
+func (c *cluster) orbits(s *state, name int) (o [maxNodes]uint32) {
+	for i := range c.Nodes {
+		o[i] = c.ledger(s, i).under[name].id
+	}
+	return o
+}
+
+// under appends the states that s becomes under a naming and all numberings that take its ledgers to what stands for them.
+func (c *cluster) under(s *state, name int, all []state) []state {
+	from := len(all)
+	all = append(all, *s)
+	c.rename(&all[from], name)
+	for i := range c.Nodes {
+		o := &c.ledger(s, i).under[name]
+		for k := from; k < len(all); k++ {
+			all[k].nodes[i].ledger = o.id
+		}
+		for k, n := from, len(all); k < n; k++ {
+			for _, to := range o.to[1:] {
+				all = append(all, all[k])
+				c.renumber(&all[len(all)-1], i, &to)
+			}
+			c.renumber(&all[k], i, &o.to[0])
+		}
+	}
+	return all
+}
+
+// rename gives attempts other names.
+func (c *cluster) rename(s *state, name int) {
+	if name == 0 {
+		return
+	}
+	to := c.ledgers.names[name]
+	was := s.attempts
+	for t := range c.Requests {
+		s.attempts[to[t]] = was[t]
+	}
+	for k := range c.reads(s) {
+		s.reads[k].attempt = to[s.reads[k].attempt]
+	}
+	s.sortReads()
+	c.eachMessage(s, func(id uint16) uint16 {
+		return c.changed(change{message: id, name: name}, func(m *kvpool.Message) { m.Attempt.Number = 1 + uint64(to[m.Attempt.Number-1]) })
+	})
+}
+
+// eachMessage puts others in the place of messages.
+func (c *cluster) eachMessage(s *state, other func(id uint16) uint16) {
+	ids := s.messages
+	s.messages = [maxMessages]uint16{}
+	for _, id := range ids {
+		if id == 0 {
+			break
+		}
+		s.put(other(id))
+	}
 }
 
 func (c *cluster) size() int64 { return c.ledgers.bytes.Load() }
@@ -215,12 +285,5 @@ func (c *cluster) renumber(s *state, i int, to *numbering) {
 		}
 	}
 	s.sortReads()
-	ids := s.messages
-	s.messages = [maxMessages]uint16{}
-	for _, id := range ids {
-		if id == 0 {
-			break
-		}
-		s.put(c.renumbered(id, i, incarnation(i, n.life), to))
-	}
+	c.eachMessage(s, func(id uint16) uint16 { return c.renumbered(id, i, incarnation(i, n.life), to) })
 }

@@ -17,7 +17,9 @@ import (
 type ledgers struct {
 	mu      sync.RWMutex
 	byState map[string]uint32 // by configuration, life and AppendState
+	byOrbit map[string]uint32
 	all     []*ledger
+	names   []naming     // under which a state is the same; the first changes nothing
 	compare bool         // keep what alike needs
 	bytes   atomic.Int64 // about what all this takes
 }
@@ -31,9 +33,7 @@ type ledger struct {
 	counts kvpool.Counts
 	jobs   map[ref][]job // that run: reads by the page they land in, checks by their first page
 
-	// Ledgers that differ in the numbers of pages alone have one orbit. Each of these numberings takes this one to what stands for it: several, if pages of the ledger are alike.
-	orbit uint32
-	to    []numbering
+	under []orbit // for each naming of the world
 
 	mu   sync.Mutex
 	memo map[string]*outcome
@@ -43,8 +43,17 @@ type ledger struct {
 	records  map[string]bool
 }
 
+// naming says of each attempt which it becomes.
+type naming [maxAttempts]uint8
+
 // numbering says of each page which it becomes.
 type numbering [maxPages]uint8
+
+// orbit is all ledgers that differ from one, under a naming, in the numbers of pages alone. Each of the numberings takes it to the one that stands for them: several, if pages of the ledger are alike.
+type orbit struct {
+	id uint32
+	to []numbering
+}
 
 // ref is a page's life at a known node in its present life. Generation 0: none.
 type ref struct{ page, gen uint8 }
@@ -71,7 +80,26 @@ type outcome struct {
 	event   kvpool.Event // for alike
 }
 
-func newLedgers() *ledgers { return &ledgers{byState: map[string]uint32{}} }
+func newLedgers() *ledgers {
+	return &ledgers{byState: map[string]uint32{}, byOrbit: map[string]uint32{}, names: []naming{{0, 1, 2}}}
+}
+
+// renamed is a ledger whose attempts and their sequences have other names.
+func (n naming) renamed(l *kvpool.Ledger) *kvpool.Ledger {
+	if n == (naming{0, 1, 2}) {
+		return l
+	}
+	return l.Renamed(func(a kvpool.Attempt) kvpool.Attempt {
+		a.Number = 1 + uint64(n[a.Number-1])
+		return a
+	}, func(s page.Seq) page.Seq {
+		if s < prefillSeq(0) || s >= otherSeq(0) {
+			return s
+		}
+		role := (s - prefillSeq(0)) / 10 * 10 // of the prefill node or the decode node
+		return prefillSeq(int(n[s-prefillSeq(0)-role])) + role
+	})
+}
 
 func (ls *ledgers) at(id uint32) *ledger {
 	ls.mu.RLock()
@@ -104,8 +132,11 @@ func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]jo
 		s, g := l.Page(page.Index(i))
 		x.pages = append(x.pages, pageState{s, uint8(g)})
 	}
-	var orbitKey string
-	orbitKey, x.to = standsFor(cfg, l)
+	var orbitKeys []string
+	for _, n := range ls.names {
+		key, to := standsFor(cfg, n.renamed(l))
+		orbitKeys, x.under = append(orbitKeys, key), append(x.under, orbit{to: to})
+	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if id, known := ls.byState[key]; known {
@@ -115,12 +146,14 @@ func (ls *ledgers) intern(cfg kvpool.Config, l *kvpool.Ledger, jobs map[ref][]jo
 	ls.all = append(ls.all, x)
 	ls.bytes.Add(int64(4096 + 2*len(key)))
 	ls.byState[key] = x.id
-	orbit, known := ls.byState["orbit "+orbitKey]
-	if !known {
-		orbit = x.id
-		ls.byState["orbit "+orbitKey] = orbit
+	for i, key := range orbitKeys {
+		id, known := ls.byOrbit[key]
+		if !known {
+			id = uint32(len(ls.byOrbit))
+			ls.byOrbit[key] = id
+		}
+		x.under[i].id = id
 	}
-	x.orbit = orbit
 	return x.id
 }
 

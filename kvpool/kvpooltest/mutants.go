@@ -1,19 +1,28 @@
 package kvpooltest
 
-// Mutant is a rule of kvpool broken on purpose, as it was broken in engines that people ran. The checker must find each, in the world named, by one of the invariants named.
+import "slices"
+
+// Mutant is a rule of kvpool broken on purpose, as it was broken in engines that people ran. The checker must find each, in the world named, by one of the invariants named. What no world can show,
+// since all that takes part in one is honest, a script of kvpool/testdata shows: its peers lie.
 type Mutant struct {
 	Name   string
-	Fault  string // what operators saw, by its usual description
+	Fault  string // of the list in docs/protocol.md
 	World  string
-	Breaks []string // invariants, any of which may be the first found broken
+	Script string   // in place of World
+	Breaks []string // invariants, any of which may be the first found broken; with a script the one that its rule keeps
 	Edits  []Edit
 }
 
 // Edit replaces Old, which stands exactly once in a file of kvpool, by New.
 type Edit struct{ File, Old, New string }
 
-// Mutants is the list. Names of faults are those of the project's list of failures seen in the field.
+// Mutants are all of them.
 func Mutants() []Mutant {
+	return slices.Concat(handoffMutants(), memoryMutants(), poolMutants(), scriptMutants())
+}
+
+// handoffMutants break the rules between two nodes.
+func handoffMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "page freed before its own read has landed", Fault: "D1", World: "hand-off", Breaks: []string{"I4", "I7"},

@@ -21,6 +21,11 @@ var mutantsFlag = flag.String("mutants", "", "run the mutants whose names contai
 func TestMutantsApply(t *testing.T) {
 	for _, m := range Mutants() {
 		mutate(t, m, t.TempDir())
+		if m.Script != "" {
+			if _, err := os.Stat(filepath.Join("..", "testdata", m.Script+".txt")); err != nil {
+				t.Errorf("%s: %v", m.Name, err)
+			}
+		}
 	}
 }
 
@@ -34,35 +39,62 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
-			broken, out := kill(t, m)
-			switch {
-			case broken == "":
-				t.Errorf("survives in world %q:\n%s", m.World, out)
-			case !slices.Contains(m.Breaks, broken):
-				t.Errorf("dies of %s, may break %v:\n%s", broken, m.Breaks, out)
-			default:
-				t.Logf("dies of %s", broken)
+			t.Parallel()
+			if m.Script != "" {
+				killByScript(t, m)
+			} else {
+				kill(t, m)
 			}
 		})
 	}
 }
 
-// kill runs a mutant's world in a process of its own and tells the invariant found broken.
-func kill(t *testing.T, m Mutant) (invariant, out string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay="+mutate(t, m, t.TempDir()), "-vet=off", "-count=1",
-		"-run", "^TestWorlds$/^"+regexp.QuoteMeta(strings.ReplaceAll(m.World, " ", "_"))+"$", ".", "-args", "-states=60000", "-brief")
-	b, err := cmd.CombinedOutput()
-	out = string(b)
-	found := regexp.MustCompile(`BROKEN .*?\b(I\d+)\b`).FindStringSubmatch(out)
-	if found == nil {
-		if err != nil {
-			t.Fatalf("no verdict: %v\n%s", err, out)
-		}
-		return "", out
+// kill runs a mutant's world in a process of its own, and tells the invariant found broken and after how many actions.
+func kill(t *testing.T, m Mutant) {
+	out, err := testMutant(t, m, ".", "-run", inWorld("TestWorlds", m.World), ".", "-args", "-states=60000", "-brief")
+	found := regexp.MustCompile(`BROKEN .*?\b(I\d+)\b.*`).FindStringSubmatch(out)
+	after := regexp.MustCompile(`after (\d+) actions`).FindStringSubmatch(out)
+	switch {
+	case found == nil && err != nil:
+		t.Fatalf("no verdict: %v\n%s", err, out)
+	case found == nil:
+		t.Errorf("survives in world %q:\n%s", m.World, out)
+	case !slices.Contains(m.Breaks, found[1]):
+		t.Errorf("dies of %s, may break %v:\n%s", found[1], m.Breaks, out)
+	case *markdown:
+		fmt.Printf("| %s | %s | %s | %s | %s |\n", m.Name, m.Fault, m.World, found[1], after[1])
+	default:
+		t.Logf("dies of %s in world %q after %s actions", found[1], m.World, after[1])
 	}
-	return found[1], out
+}
+
+func inWorld(test, world string) string {
+	return "^" + test + "$/^" + regexp.QuoteMeta(strings.ReplaceAll(world, " ", "_")) + "$"
+}
+
+// killByScript runs a script of kvpool/testdata on a mutant: what it tells must be something else.
+func killByScript(t *testing.T, m Mutant) {
+	out, err := testMutant(t, m, "..", "-run", "^TestScripts$/^"+regexp.QuoteMeta(m.Script), ".")
+	switch {
+	case err == nil:
+		t.Errorf("survives script %s:\n%s", m.Script, out)
+	case !regexp.MustCompile(`(?m)^\s*--- FAIL: TestScripts/`).MatchString(out):
+		t.Fatalf("no verdict: %v\n%s", err, out)
+	case *markdown:
+		fmt.Printf("| %s | %s | %s.txt | %s | |\n", m.Name, m.Fault, m.Script, strings.Join(m.Breaks, ", "))
+	default:
+		t.Logf("dies of script %s", m.Script)
+	}
+}
+
+// testMutant runs the go command's tests on a mutant.
+func testMutant(t *testing.T, m Mutant, dir string, args ...string) (out string, err error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay=" + mutate(t, m, t.TempDir()), "-vet=off", "-count=1"}, args...)...)
+	cmd.Dir = dir
+	b, err := cmd.CombinedOutput()
+	return string(b), err
 }
 
 // mutate writes the changed files and the overlay that puts them in place, and returns its path.

@@ -77,6 +77,15 @@ func (r *Report) String() string {
 		strings.Join(slices.Sorted(maps.Keys(r.Situation)), "; "))
 }
 
+// Row is a row of a table in markdown, but for what the world is for.
+func (r *Report) Row() string {
+	all := "to its end"
+	if !r.Exhausted {
+		all = "as far as the bound let"
+	}
+	return fmt.Sprintf("| %s | %d | %d | %d | %s | %.0f s | %d |\n", r.World, r.States, r.Edges, r.Depth, all, r.Time.Seconds(), r.Bytes/int64(max(r.States, 1)))
+}
+
 // search visits the states of a model breadth first, so that the first thing found broken is among the nearest. The states themselves live as long as their layer waits, as bytes.
 type search[S comparable] struct {
 	model[S]

@@ -66,15 +66,16 @@ type single struct {
 // Explore searches the world within bounds.
 func (w *Single) Explore(b Bounds) Report {
 	x := &single{Single: w, ledgers: newLedgers(), seen: newSituations()}
-	known := map[page.Hash]bytes{}
+	known := map[string]bytes{}
 	for _, p := range w.Prompts {
 		var content []bytes
 		hashes := kvpool.PageHashes(kvpool.Key{}, p.Tenant, [32]byte{}, letters(p.Text), pageSize)
-		for _, h := range hashes {
-			if known[h] == 0 {
-				known[h] = bytes(len(known) + 1)
+		for k := range hashes { // what a page holds follows from tenant and text, not from what the index takes for its name
+			text := p.Tenant + " " + p.Text[:(k+1)*pageSize]
+			if known[text] == 0 {
+				known[text] = bytes(len(known) + 1)
 			}
-			content = append(content, known[h])
+			content = append(content, known[text])
 		}
 		x.hashes, x.content = append(x.hashes, hashes), append(x.content, content)
 		x.domains = append(x.domains, kvpool.DomainOf(kvpool.Key{}, p.Tenant))
@@ -369,6 +370,16 @@ func (x *single) check(s *singleState) error {
 			}
 		}
 	}
+	if err := clean(x.Node.Scrub, &s.node, l); err != nil {
+		return err
+	}
+	for i := range x.Prompts {
+		if r := s.seqs[i].checking; r.gen != 0 {
+			if p := l.pages[r.page]; p.gen != r.gen || p.state != kvpool.Resident && p.state != kvpool.Quarantined {
+				return fmt.Errorf("I1: page %d @%d is being checked and is %v @%d", r.page, r.gen, p.state, p.gen)
+			}
+		}
+	}
 	if s.spare.gen != 0 && l.pages[s.spare.page] != (pageState{kvpool.Allotted, s.spare.gen}) {
 		return fmt.Errorf("I1: page %d is the scheduler's, and %v @%d", s.spare.page, l.pages[s.spare.page].state, l.pages[s.spare.page].gen)
 	}
@@ -399,8 +410,8 @@ func (x *single) size() int64 { return x.ledgers.bytes.Load() }
 func (x *single) canonical(s *singleState) singleState {
 	l := x.ledgers.at(s.node.ledger)
 	var all []singleState
-	for i := range l.to {
-		all = append(all, x.renumbered(s, l.orbit, &l.to[i]))
+	for i := range l.under[0].to {
+		all = append(all, x.renumbered(s, l.under[0].id, &l.under[0].to[i]))
 	}
 	return least(all, x.encode)
 }

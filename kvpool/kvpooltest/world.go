@@ -2,6 +2,7 @@ package kvpooltest
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/kvasir-engine/kvasir/kvpool"
@@ -12,9 +13,9 @@ import (
 const (
 	maxNodes    = 3
 	maxPages    = 4 // of one node
-	maxConns    = 4 // connections ever made
-	maxMessages = 48
-	maxReads    = 6
+	maxConns    = 6 // connections ever made
+	maxMessages = 64
+	maxReads    = 8
 	maxAttempts = 3
 	maxPrompt   = 3 // pages
 	pageSize    = 2
@@ -196,23 +197,25 @@ type cluster struct {
 	hashes  [][]page.Hash // of each request, its pages' chain hashes
 	content [][]bytes     // of each request, what its pages hold
 	domains []page.Domain
-	chains  map[page.Hash]bytes
+	pieces  map[string]bytes // what a page holds, by tenant and text up to its end
 
 	mu      sync.RWMutex
 	nets    []net
 	byNet   map[string]uint16
-	renamed map[renaming]uint16
+	changes map[change]uint16
 
 	seen *situations
 }
 
-type renaming struct {
+// change is what a message's pages, or its attempt, become.
+type change struct {
 	message uint16
-	to      [maxPages]uint8
+	to      numbering
+	name    int
 }
 
 func newCluster(w *World) *cluster {
-	c := &cluster{World: w, ledgers: newLedgers(), byNet: map[string]uint16{}, renamed: map[renaming]uint16{}, chains: map[page.Hash]bytes{}, seen: newSituations()}
+	c := &cluster{World: w, ledgers: newLedgers(), byNet: map[string]uint16{}, changes: map[change]uint16{}, pieces: map[string]bytes{}, seen: newSituations()}
 	for _, r := range w.Requests {
 		var hashes []page.Hash
 		var content []bytes
@@ -220,15 +223,37 @@ func newCluster(w *World) *cluster {
 			chain := kvpool.NewChain(kvpool.Key{}, r.Tenant, [32]byte{})
 			chain.Add(letters(r.Text[:min(from+pageSize, len(r.Text))]))
 			h := chain.Sum()
-			if c.chains[h] == 0 {
-				c.chains[h] = bytes(len(c.chains) + 1)
+			piece := r.Tenant + " " + r.Text[:min(from+pageSize, len(r.Text))]
+			if c.pieces[piece] == 0 {
+				c.pieces[piece] = bytes(len(c.pieces) + 1)
 			}
-			hashes, content = append(hashes, h), append(content, c.chains[h])
+			hashes, content = append(hashes, h), append(content, c.pieces[piece])
 		}
 		c.hashes, c.content = append(c.hashes, hashes), append(c.content, content)
 		c.domains = append(c.domains, kvpool.DomainOf(kvpool.Key{}, r.Tenant))
 	}
+	c.ledgers.names = w.namings()
 	return c
+}
+
+// namings are the ways to name attempts anew under which the world stays as it is: those of equal requests change places. Where nodes fold tombstones into watermarks there is but one, since
+// these compare numbers.
+func (w *World) namings() (all []naming) {
+	for _, n := range w.Nodes {
+		if n.MaxTombstones != 0 {
+			return []naming{{0, 1, 2}}
+		}
+	}
+	for _, n := range []naming{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}} {
+		same := true
+		for t, to := range n {
+			same = same && (int(to) == t || t < len(w.Requests) && int(to) < len(w.Requests) && reflect.DeepEqual(w.Requests[t], w.Requests[to]))
+		}
+		if same {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 func letters(text string) []int32 {
@@ -384,20 +409,27 @@ func (c *cluster) renumbered(id uint16, i int, life page.Incarnation, to *number
 	if n.m.Kind != kvpool.MsgOffer || n.m.From != life {
 		return id
 	}
-	key := renaming{id, *to}
+	return c.changed(change{message: id, to: *to}, func(m *kvpool.Message) {
+		for k := range m.Pages {
+			m.Pages[k].Ref.Page = page.Index(to[m.Pages[k].Ref.Page])
+		}
+	})
+}
+
+// changed is a message with something else in it.
+func (c *cluster) changed(key change, do func(m *kvpool.Message)) uint16 {
 	c.mu.RLock()
-	other, known := c.renamed[key]
+	other, known := c.changes[key]
 	c.mu.RUnlock()
 	if known {
 		return other
 	}
+	n := c.net(key.message)
 	m := keepMessage(n.m)
-	for k := range m.Pages {
-		m.Pages[k].Ref.Page = page.Index(to[m.Pages[k].Ref.Page])
-	}
+	do(&m)
 	other = c.intern(int(n.from), int(n.to), m)
 	c.mu.Lock()
-	c.renamed[key] = other
+	c.changes[key] = other
 	c.mu.Unlock()
 	return other
 }

@@ -43,6 +43,8 @@ func New(c Config) (*Transport, error) {
 		"TLS", c.Transports, "NET_DEVICES", c.Devices,
 		// UCX's tcp is 20 times slower on one machine with its own values.
 		"TCP_SNDBUF", "4m", "TCP_RCVBUF", "4m", "TCP_TX_SEG_SIZE", "64k", "TCP_RX_SEG_SIZE", "64k",
+		// A longer queue: where cores are few, each turn of either thread then moves more.
+		"POSIX_FIFO_SIZE", "256", "SYSV_FIFO_SIZE", "256",
 	}
 	return t, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kvasir-engine/kvasir/actors"
 	"github.com/kvasir-engine/kvasir/actors/remote"
+	"github.com/kvasir-engine/kvasir/internal/certs"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/transport"
@@ -196,3 +197,7 @@ func (e *Engine) freeShared() error {
 
 // NodeAddr is where other processes reach this engine's node; empty if it is none of a cluster.
 func (e *Engine) NodeAddr() string { return e.node.Address() }
+
+// MakeCertificates writes an authority and, for each host, a certificate and its key into dir, to try mutual TLS with. A host is a DNS name or an IP address; several names of one process are
+// joined by commas. No file is overwritten. It returns the paths of the files that it wrote.
+func MakeCertificates(dir string, hosts []string) ([]string, error) { return certs.Make(dir, hosts) }

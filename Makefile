@@ -7,6 +7,8 @@ SEEDS   ?= 10000
 FROM    ?= 1048576
 WORLDS  ?= large
 STATES  ?= 5000000
+TIME    ?= 1h
+MEM     ?= 6
 
 .PHONY: all build test race invariants soak soak-sim fuzz lint bench bench-growth check-protocol check-spin mutants protos check-protos clean
 
@@ -30,9 +32,9 @@ invariants:
 soak:
 	KVASIR_SOAK=$(SOAK) $(GO) test -count=1 -v -run TestManyClientsWithCancels .
 
-# Larger worlds of the hand-off, searched exhaustively up to STATES states each (0: to their end); WORLDS is part of a name.
+# Larger worlds of the hand-off, as many at a time as there are processors, each up to STATES states (0: all) and TIME, all within MEM GiB; WORLDS is part of a name.
 check-protocol:
-	$(GO) test -count=1 -timeout 12h -v -run '^TestLargeWorlds$$' ./kvpool/kvpooltest -args -worlds='$(WORLDS)' -states=$(STATES) -time=1h
+	$(GO) test -count=1 -timeout 24h -v -run '^TestLargeWorlds$$' ./kvpool/kvpooltest -args -worlds='$(WORLDS)' -states=$(STATES) -time=$(TIME) -mem=$(MEM)
 
 # Each rule of the hand-off broken in turn: the checker must find every one.
 mutants:

@@ -70,7 +70,11 @@ func TestHostileAcceptor(t *testing.T) {
 		}, "by the peer (epoch)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := start(t, hello(1), func(c *Config) { c.HelloTimeout = 200 * time.Millisecond })
+			a := start(t, hello(1), func(cfg *Config) {
+				if cfg.HelloTimeout = patience; c.name == "no answer" {
+					cfg.HelloTimeout = 200 * time.Millisecond
+				}
+			})
 			stop := a.dial(t, listenRaw(t, c.connect))
 			for range 2 {
 				if err := receive(t, a.failed); !strings.Contains(err.Error(), c.want) {

@@ -319,19 +319,20 @@ func TestDuplicatesAndUnknown(t *testing.T) {
 	}
 }
 
-// Who sends nothing is not waited for, before the hellos and after.
+// Who sends nothing is not waited for, before the hellos are done and after.
 func TestSilence(t *testing.T) {
-	p, dial := target(t, func(c *Config) {
-		c.HelloTimeout, c.PingEvery, c.LostAfter = 50*time.Millisecond, 20*time.Millisecond, 100*time.Millisecond
-	})
+	p, dial := target(t, func(c *Config) { c.HelloTimeout = 50 * time.Millisecond })
 	dial() // no hello at all
 	if err := receive(t, p.refused); !strings.Contains(err.Error(), "broken") {
 		t.Errorf("told of %v", err)
 	}
 	r := dial()
 	r.send(helloOf(hello(2), 1)) // and then nothing
-	receive(t, p.refused)
+	if err := receive(t, p.refused); !strings.Contains(err.Error(), "broken") {
+		t.Errorf("told of %v", err)
+	}
 
+	p, dial = target(t, func(c *Config) { c.PingEvery, c.LostAfter = 20*time.Millisecond, 100*time.Millisecond })
 	r = dial()
 	r.greet(hello(2), 2)
 	p.next(t, "connected")

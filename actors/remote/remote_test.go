@@ -255,13 +255,13 @@ func TestLargeMessages(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	a := start(t, hello(1), func(c *Config) { c.QueueMessages = 10 })
 	b := start(t, hello(2), func(c *Config) {
-		c.WindowMessages, c.LostAfter, c.PingEvery = 5, 400*time.Millisecond, 20*time.Millisecond
+		c.WindowMessages, c.LostAfter, c.PingEvery = 5, time.Second, 20*time.Millisecond
 	})
 	b.hold = make(chan struct{})
 	bOfA, _ := meet(t, a, b)
 
 	sent := 0
-	busy := time.Now().Add(time.Second) // longer than b would wait for a silent peer: a slow one is not silent
+	busy := time.Now().Add(1500 * time.Millisecond) // longer than b would wait for a silent peer: a slow one is not silent
 	for time.Now().Before(busy) {
 		switch err := bOfA.Send(poll(sent)); {
 		case err == nil:

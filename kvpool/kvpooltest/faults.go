@@ -21,6 +21,10 @@ func (t *turn) sample(i int) {
 			t.seen.note(servedRefused, true)
 			return
 		}
+		if at := t.ledger(&t.s, p).pages[r.src.page]; at.gen != r.src.gen || at.state != kvpool.Resident || t.s.attempts[r.attempt].p != open {
+			t.broken("I8: page %d of node %d is served @%d, and is %v @%d, its export open: %v", r.src.page, p+1, r.src.gen, at.state, at.gen, t.s.attempts[r.attempt].p == open)
+			return
+		}
 	}
 	if r.half == 0 {
 		r.first = b

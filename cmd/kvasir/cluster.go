@@ -23,7 +23,7 @@ func (f *securityFlags) security() kvasir.Security {
 
 // nodeFlags make a server a node of a cluster.
 type nodeFlags struct {
-	DisaggregationMode string   `default:"null" enum:"null,prefill,decode,both" placeholder:"MODE" help:"Work in a cluster: prefill reads prompts, decode writes answers, both does either (default: null, alone)."`
+	DisaggregationMode string   `default:"null" enum:"null,prefill,decode,both" placeholder:"MODE" help:"Work in a cluster: prefill reads prompts, decode writes answers, both does either; null works alone (default: null)."`
 	NodeAddr           string   `placeholder:"HOST:PORT" help:"Where gateways and other nodes reach this one."`
 	NodeID             uint64   `name:"node-id" placeholder:"N" help:"Number of this node, which no other has (default: made from --node-addr)."`
 	PrefillPeers       []string `placeholder:"HOST:PORT,..." help:"Prefill nodes that a decode node connects with (default: those of which gateways tell)."`
@@ -62,7 +62,7 @@ func (f *nodeFlags) node() (*kvasir.NodeConfig, error) {
 // certsCmd makes certificates.
 type certsCmd struct {
 	Dir  string   `arg:"" help:"Directory to write them to; made if it is not there."`
-	Host []string `sep:"none" default:"localhost,127.0.0.1,::1" placeholder:"NAME" help:"Host name or IP address of a process, several names of one joined by commas; may be repeated, for a certificate each."`
+	Host []string `sep:"none" default:"localhost,127.0.0.1,::1" placeholder:"NAME" help:"Host name or IP address of a process, several names of one joined by commas; may be repeated, for a certificate each (default: localhost,127.0.0.1,::1)."`
 }
 
 // Help is the second paragraph of the command's help.

@@ -139,32 +139,16 @@ func (d *Device) NewMatrix(rows, cols int) (gpu.Matrix, error) {
 }
 
 func (d *Device) NewSlab(l gpu.KVLayout, pages int) (*gpu.Slab, error) {
-	data, err := newBufferOf(pages, l.PageSize, l.Layers, 2, l.KVHeads, l.HeadDim, l.ElemBytes()) // PageBytes could overflow
-	if err != nil {
-		return nil, fmt.Errorf("host: %d pages of %v: %w", pages, l, err)
-	}
-	s, err := d.slabIn(l, pages, data)
-	if err != nil {
-		return nil, errors.Join(err, data.Free())
-	}
-	return s, nil
-}
-
-// SlabIn is NewSlab in zeroed memory that the caller has. It stays the caller's, who must keep it until the slab's buffers are freed.
-func (d *Device) SlabIn(l gpu.KVLayout, pages int, data []byte) (*gpu.Slab, error) {
-	if pages < 0 || len(data) != pages*l.PageBytes() || !isAligned(data) {
-		return nil, fmt.Errorf("host: %d bytes do not hold %d pages of %v, aligned to 4 bytes", len(data), pages, l)
-	}
-	return d.slabIn(l, pages, &buffer{bytes: data})
-}
-
-func (d *Device) slabIn(l gpu.KVLayout, pages int, data *buffer) (*gpu.Slab, error) {
 	if l.Type != gpu.F16 && l.Type != gpu.F32 {
 		return nil, fmt.Errorf("host: keys and values can be F16 or F32, not %v", l.Type)
 	}
 	headers, err := newBufferOf(pages, page.HeaderSize)
 	if err != nil {
 		return nil, fmt.Errorf("host: headers of %d pages: %w", pages, err)
+	}
+	data, err := newBufferOf(pages, l.PageSize, l.Layers, 2, l.KVHeads, l.HeadDim, l.ElemBytes()) // PageBytes could overflow
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("host: %d pages of %v: %w", pages, l, err), headers.Free())
 	}
 	return &gpu.Slab{Layout: l, Pages: pages, Data: data, Headers: headers}, nil
 }

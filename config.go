@@ -40,6 +40,9 @@ type Config struct {
 	// Scrub zeroes pages when they are freed.
 	Scrub bool
 
+	// Node makes the engine a node of a cluster. nil: it works alone.
+	Node *NodeConfig
+
 	// Logger receives what operators should know; prompts and answers never. nil: nothing is logged.
 	Logger *zap.Logger
 	// Registry receives the engine's metrics. nil: a registry of its own, which Handler serves at /metrics.
@@ -86,6 +89,11 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if _, err := parseKVType(c.KVCacheDType); err != nil {
 		return c, err
+	}
+	if c.Node != nil {
+		if err := c.Node.validate(); err != nil {
+			return c, err
+		}
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

@@ -18,11 +18,11 @@ import (
 	"github.com/kvasir-engine/kvasir/actors"
 	"github.com/kvasir-engine/kvasir/gpu"
 	"github.com/kvasir-engine/kvasir/gpu/host"
-	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/model"
 	"github.com/kvasir-engine/kvasir/model/gguf"
 	"github.com/kvasir-engine/kvasir/sched"
 	"github.com/kvasir-engine/kvasir/server"
+	"github.com/kvasir-engine/kvasir/transport"
 )
 
 // ModelInfo describes the model that an engine serves.
@@ -42,6 +42,8 @@ type Engine struct {
 	dev   gpu.Device
 	model *model.Model
 	node  *actors.Node
+
+	shared *transport.Slab // pages that other processes of this machine can read; nil: none
 
 	closeOnce sync.Once
 }
@@ -104,18 +106,22 @@ func (e *Engine) start() error {
 			zap.Int("context", e.model.Config().ContextLength), zap.Int("max_model_len", p.maxModelLen), zap.Int64("free_mib", free>>20))
 	}
 	e.info.ContextLength = p.maxModelLen
-	var key kvpool.Key
-	if _, err := rand.Read(key[:]); err != nil {
-		return fmt.Errorf("kvasir: draw a cluster key: %w", err)
-	}
-	e.node, err = actors.Start(actors.Config{
-		Device: e.dev, Model: e.model, Layout: layout, LayoutHash: layoutHash(e.model, layout, e.dev.KernelSet()), Key: key,
+	cfg := actors.Config{
+		Device: e.dev, Model: e.model, Layout: layout, LayoutHash: layoutHash(e.model, layout, e.dev.KernelSet()),
 		Sched: sched.Config{PageSize: layout.PageSize, TotalPages: p.pages, MaxModelLen: p.maxModelLen, MaxNumSeqs: e.cfg.MaxNumSeqs,
 			MaxBatchedTokens: e.cfg.MaxNumBatchedTokens, MaxPrefillChunk: e.cfg.MaxPrefillChunk, MaxQueue: e.cfg.MaxQueue},
 		PrefixCache: !e.cfg.DisablePrefixCache, Scrub: e.cfg.Scrub, Logger: e.log,
 		Registerer: e.registry, Labels: prometheus.Labels{"model_name": e.info.Name},
-	})
-	if err != nil {
+	}
+	if _, err := rand.Read(cfg.Key[:]); err != nil {
+		return fmt.Errorf("kvasir: draw a key for the names of cached pages: %w", err)
+	}
+	if e.cfg.Node != nil {
+		if err := e.cluster(&cfg); err != nil {
+			return err
+		}
+	}
+	if e.node, err = actors.Start(cfg); err != nil {
 		return err
 	}
 	e.submit = func(spec actors.Spec) (answering, error) {
@@ -154,11 +160,7 @@ func (e *Engine) Failed() <-chan struct{} { return e.node.Failed() }
 
 // Handler is the OpenAI-compatible HTTP API, with /health, /ready and /metrics. Without options it answers everyone, as tenant "default".
 func (e *Engine) Handler(opts ...HandlerOption) http.Handler {
-	cfg := server.Config{Logger: e.log, Gatherer: e.registry, Registerer: e.registry}
-	for _, opt := range opts {
-		opt(&cfg)
-	}
-	return server.New(e, cfg)
+	return newHandler(e, e.log, e.registry, opts)
 }
 
 // A HandlerOption says how Handler differs from what it is without.
@@ -202,6 +204,7 @@ func (e *Engine) release() error {
 	if e.node != nil {
 		errs = append(errs, e.node.Close())
 	}
+	errs = append(errs, e.freeShared())
 	e.closeOnce.Do(func() {
 		if e.model != nil {
 			errs = append(errs, e.model.Close())

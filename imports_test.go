@@ -24,7 +24,7 @@ var rules = map[string][]string{
 	"transport":             {"transport"},
 	"protos":                {},
 	"actors":                {"sched", "kvpool", "handoff", "transport", "protos", "model", "gpu", "actors"},
-	"":                      {"server", "actors", "sched", "kvpool", "model", "gpu", "gpu/host"},
+	"":                      {"server", "actors", "sched", "kvpool", "handoff", "transport", "model", "gpu", "gpu/host"},
 	"cmd/kvasir":            {""},
 }
 

@@ -29,6 +29,9 @@ type ClusterConfig struct {
 	Listen string        // address for other processes; required
 	Peers  []string      // addresses of prefill nodes that a decode node connects with, beside those of which gateways tell
 
+	// Memory is where the pages lie, for transports that need memory of a kind of their own; the caller gives it back when the node is closed. nil: the device allocates.
+	Memory *transport.Slab
+
 	Transports  []transport.Transport // ways to read pages, best first; required
 	Handoff     handoff.NodeConfig    // times and bounds; the rest is filled in here
 	ExportQuota int                   // pages that may be promised to other nodes at a time; half of the pool
@@ -60,6 +63,8 @@ func (c ClusterConfig) withDefaults(pages int) (*ClusterConfig, error) {
 type HostMemory interface {
 	// Bytes is the memory of a buffer of this device.
 	Bytes(gpu.Buffer) []byte
+	// SlabIn is NewSlab in zeroed memory that the caller has and keeps.
+	SlabIn(l gpu.KVLayout, pages int, data []byte) (*gpu.Slab, error)
 }
 
 // cluster is what a node has beside its own actors when it works with others. All of it is made by start and ended by close; between the two it does not change, but for channels.
@@ -88,6 +93,9 @@ func newCluster(n *Node, cfg *ClusterConfig) (*cluster, error) {
 	}
 	c := &cluster{ClusterConfig: *cfg, exports: transport.NewExports(), exposed: map[string]transport.Exposed{}, channels: map[page.Node]*actor.PID{}, dialing: map[string]bool{},
 		slab: transport.Slab{Bytes: host.Bytes(n.slab.Data), PageBytes: n.layout.PageBytes()}}
+	if cfg.Memory != nil {
+		c.slab = *cfg.Memory
+	}
 	c.closed, c.close = context.WithCancel(context.Background())
 	if !cfg.Prefill {
 		return c, nil
@@ -159,6 +167,19 @@ func (c *cluster) fence(link page.Link, log *zap.Logger) bool {
 		}
 	}
 	return true
+}
+
+// newSlab allocates the pages.
+func (n *Node) newSlab() (*gpu.Slab, error) {
+	pages := n.cfg.Sched.TotalPages
+	if n.cfg.Cluster == nil || n.cfg.Cluster.Memory == nil {
+		return n.dev.NewSlab(n.layout, pages)
+	}
+	host, ok := n.dev.(HostMemory)
+	if !ok {
+		return nil, fmt.Errorf("actors: pages of a %s device cannot lie in memory of the host", n.dev.Name())
+	}
+	return host.SlabIn(n.layout, pages, n.cfg.Cluster.Memory.Bytes)
 }
 
 // openCluster makes what a node has beside its actors when it works with others. It needs the slab, and nothing of it is used before joinCluster.

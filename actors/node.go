@@ -101,7 +101,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	ledgerConfig := kvpool.Config{Node: cfg.Node, Incarnation: n.incarnation, Pages: cfg.Sched.TotalPages, PrefixCache: cfg.PrefixCache, Scrub: cfg.Scrub || invariants}
 	// A new life always takes fresh memory.
-	if n.slab, err = n.dev.NewSlab(n.layout, cfg.Sched.TotalPages); err != nil {
+	if n.slab, err = n.newSlab(); err != nil {
 		return nil, fmt.Errorf("actors: allocate %d pages of %d bytes: %w", cfg.Sched.TotalPages, n.layout.PageBytes(), err)
 	}
 	if cfg.Cluster != nil {

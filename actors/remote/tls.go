@@ -87,6 +87,13 @@ func (t *TLS) server() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{t.certificate}, ClientCAs: t.authorities, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}
 }
 
+// Config is for other connections between the same processes, of either side: both show a certificate and check the other's.
+func (t *TLS) Config() *tls.Config {
+	c := t.server()
+	c.RootCAs = t.authorities
+	return c
+}
+
 // MayUse says whether an address may be listened on, or dialed: nil if so. Without TLS anybody who reaches the address could say that he is a node, and read and change what is said; so it must be
 // a loopback address, which is this machine, unless insecure asks for it in so many words.
 func MayUse(addr string, withTLS, insecure bool) error {

@@ -187,3 +187,5 @@ func wants(t *testing.T, what, text string, parts ...string) {
 		}
 	}
 }
+
+func (*fakeEngine) NodeAddr() string { return "" }

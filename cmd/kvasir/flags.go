@@ -11,9 +11,12 @@ import (
 
 type cli struct {
 	Run     runCmd     `cmd:"" help:"Answer PROMPT, or chat in the terminal without one."`
-	Serve   serveCmd   `cmd:"" help:"Serve the OpenAI-compatible HTTP API."`
+	Serve   serveCmd   `cmd:"" help:"Serve the OpenAI-compatible HTTP API, or be a node of a cluster."`
+	Gateway gatewayCmd `cmd:"" help:"Serve the HTTP API by the nodes of a cluster."`
+	Up      upCmd      `cmd:"" help:"Run a cluster on this machine: a prefill node, a decode node and a gateway."`
 	Check   checkCmd   `cmd:"" help:"Say whether a server with these flags would start, and the sum behind it."`
 	Bench   benchCmd   `cmd:"" help:"Measure speed: of a model on this machine, or of any server under load."`
+	Certs   certsCmd   `cmd:"" help:"Make certificates for the processes of a cluster, to try mutual TLS."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

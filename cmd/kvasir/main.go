@@ -1,7 +1,12 @@
 // Command kvasir runs large language models on this machine.
 //
 //	kvasir run [PROMPT...]   one answer, or a chat in the terminal
-//	kvasir serve             the OpenAI-compatible HTTP API
+//	kvasir serve             the OpenAI-compatible HTTP API, or a node of a cluster
+//	kvasir gateway           the HTTP API for a cluster's clients
+//	kvasir up                a cluster on this machine, to try it
+//	kvasir check             whether a server with these flags would start
+//	kvasir bench             speed of a model, or of a server
+//	kvasir certs             certificates for a cluster, to try it
 //	kvasir check             whether a server would start with these flags, and why
 //	kvasir bench [MODEL]     how fast a model is here; "bench serve": how fast any server is
 //	kvasir version           what was built, and for what
@@ -34,8 +39,9 @@ func main() {
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		inTerminal: terminal(os.Stdin), outTerminal: terminal(os.Stdout), errTerminal: terminal(os.Stderr),
-		open:   openEngine,
-		notify: signal.Notify,
+		open:        openEngine,
+		openGateway: openGateway,
+		notify:      signal.Notify,
 	}
 	os.Exit(a.run(os.Args[1:]))
 }
@@ -46,8 +52,9 @@ type app struct {
 	out, err                             io.Writer
 	inTerminal, outTerminal, errTerminal bool
 
-	open   func(context.Context, kvasir.Config) (engine, error)
-	notify func(c chan<- os.Signal, sig ...os.Signal)
+	open        func(context.Context, kvasir.Config) (engine, error)
+	openGateway func(context.Context, kvasir.GatewayConfig) (engine, error)
+	notify      func(c chan<- os.Signal, sig ...os.Signal)
 }
 
 // engine is what the commands need of a kvasir.Engine.
@@ -56,6 +63,8 @@ type engine interface {
 	// Converse begins a conversation whose turns are like req, with a system message if system is not empty.
 	Converse(req kvasir.Request, system string) conversation
 	Model() kvasir.ModelInfo
+	// NodeAddr is where other processes of a cluster reach this one; empty if it is none of its nodes.
+	NodeAddr() string
 	Handler(...kvasir.HandlerOption) http.Handler
 	Health() error
 	Failed() <-chan struct{}

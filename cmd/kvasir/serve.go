@@ -27,75 +27,102 @@ const (
 	lastBytes = 10 * time.Second
 )
 
-type serveCmd struct {
-	Host string `group:"HTTP" default:"127.0.0.1" placeholder:"ADDRESS" help:"Address to listen at; 0.0.0.0 or :: is every one (default: 127.0.0.1)."`
+// httpFlags say how clients are served.
+type httpFlags struct {
+	Host string `default:"127.0.0.1" placeholder:"ADDRESS" help:"Address to listen at; 0.0.0.0 or :: is every one (default: 127.0.0.1)."`
 	// Not KVASIR_PORT: Kubernetes sets that to tcp://... for a Service named kvasir.
-	Port         int           `group:"HTTP" default:"8080" env:"KVASIR_HTTP_PORT" placeholder:"PORT" help:"Port to listen at; 0 picks a free one (default: 8080)."`
-	APIKeys      string        `group:"HTTP" name:"api-keys" placeholder:"FILE" help:"File with the API keys that are let in, one a line: KEY or KEY TENANT (default: everyone is let in)."`
-	CORSOrigin   string        `group:"HTTP" name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose web pages may call the API, or * (default: none)."`
-	DrainTimeout time.Duration `group:"HTTP" default:"30s" placeholder:"TIME" help:"How long answers may go on after SIGTERM or Ctrl-C (default: 30s)."`
+	Port         *int          `env:"KVASIR_HTTP_PORT" placeholder:"PORT" help:"Port to listen at; 0 picks a free one (default: 8080)."`
+	APIKeys      string        `name:"api-keys" placeholder:"FILE" help:"File with the API keys that are let in, one a line: KEY or KEY TENANT (default: everyone is let in)."`
+	CORSOrigin   string        `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose web pages may call the API, or * (default: none)."`
+	DrainTimeout time.Duration `default:"30s" placeholder:"TIME" help:"How long answers may go on after SIGTERM or Ctrl-C (default: 30s)."`
+}
 
+type serveCmd struct {
+	httpFlags   `group:"HTTP"`
 	engineFlags `group:"Engine"`
+	nodeFlags   `group:"Cluster"`
 	logFlags    `group:"Log"`
 }
 
 // Help is the second paragraph of the command's help.
 func (*serveCmd) Help() string {
-	return envHelp + " Only --port has another name, KVASIR_HTTP_PORT."
+	return envHelp + " Only --port has another name, KVASIR_HTTP_PORT. A node of a cluster (--disaggregation-mode) listens for HTTP only if --port is given."
 }
 
 // Run serves until a signal comes or the engine fails.
 func (c *serveCmd) Run(a *app) error {
-	cfg, err := c.config(serveSequences)
+	cfg, err := c.config(64)
 	if err != nil {
 		return err
 	}
-	if err := check(bound{"port", float64(c.Port), 0, 65535}); err != nil {
+	if cfg.Node, err = c.node(); err != nil {
 		return err
-	}
-	if c.DrainTimeout < 0 {
-		return usage("--drain-timeout is %v; it must be 0s or more", c.DrainTimeout)
 	}
 	log, err := c.logger(a.err)
 	if err != nil {
 		return err
 	}
 	cfg.Logger = log
-	var opts []kvasir.HandlerOption
+	return c.serve(a, log, cfg.Node == nil, "loading", func(ctx context.Context) (engine, error) { return a.load(ctx, cfg) })
+}
+
+// serve answers clients by the engine that open makes, until a signal comes or the engine fails. Without always it listens only if --port was given.
+func (c *httpFlags) serve(a *app, log *zap.Logger, always bool, doing string, open func(context.Context) (engine, error)) error {
+	if c.DrainTimeout < 0 {
+		return usage("--drain-timeout is %v; it must be 0s or more", c.DrainTimeout)
+	}
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	var l net.Listener
+	if c.Port != nil || always {
+		if l, err = c.listen(); err != nil {
+			return err
+		}
+		if c.APIKeys == "" && !loopback(l.Addr()) {
+			log.Warn("everyone who reaches this address is let in; --api-keys says who may", zap.Stringer("address", l.Addr()))
+		}
+	}
+	s := newServing(l, log, c.DrainTimeout)
+	s.doing = doing
+	// Two: a second signal must not be lost while the first is worked on.
+	signals := make(chan os.Signal, 2)
+	a.notify(signals, os.Interrupt, syscall.SIGTERM)
+	return s.run(open, opts, signals)
+}
+
+func (c *httpFlags) options() (opts []kvasir.HandlerOption, err error) {
 	if c.APIKeys != "" {
 		keys, err := kvasir.LoadAPIKeys(c.APIKeys)
 		if err != nil {
-			return fmt.Errorf("--api-keys: %w", err)
+			return nil, fmt.Errorf("--api-keys: %w", err)
 		}
 		opts = append(opts, kvasir.WithAPIKeys(keys))
 	}
 	if c.CORSOrigin != "" {
 		opts = append(opts, kvasir.WithCORSOrigin(c.CORSOrigin))
 	}
-	l, err := c.listen()
-	if err != nil {
-		return err
-	}
-	s := newServing(l, log, c.DrainTimeout)
-	if c.APIKeys == "" && !loopback(l.Addr()) {
-		log.Warn("everyone who reaches this address is let in; --api-keys says who may", zap.Stringer("address", l.Addr()))
-	}
-	// Two: a second signal must not be lost while the first is worked on.
-	signals := make(chan os.Signal, 2)
-	a.notify(signals, os.Interrupt, syscall.SIGTERM)
-	return s.run(a, cfg, opts, signals)
+	return opts, nil
 }
 
 // listen takes the port before anything slow is done.
-func (c *serveCmd) listen() (net.Listener, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port)))
+func (c *httpFlags) listen() (net.Listener, error) {
+	port := 8080
+	if c.Port != nil {
+		port = *c.Port
+	}
+	if err := check(bound{"port", float64(port), 0, 65535}); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(port)))
 	switch {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("--port %d is taken: another program listens at %s; name another port, or 0 for a free one", c.Port, c.Host)
+		return nil, fmt.Errorf("--port %d is taken: another program listens at %s; name another port, or 0 for a free one", port, c.Host)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("--port %d may not be used by this user; take one over 1023", c.Port)
+		return nil, fmt.Errorf("--port %d may not be used by this user; take one over 1023", port)
 	}
 	return nil, fmt.Errorf("--host %s: cannot listen there: %w", c.Host, err)
 }
@@ -109,15 +136,16 @@ func loopback(addr net.Addr) bool {
 type serving struct {
 	log     *zap.Logger
 	drain   time.Duration
-	url     string
+	doing   string // before there is an engine
+	url     string // empty: there is no HTTP
 	http    *http.Server
 	handler atomic.Pointer[http.Handler]
 	stopped chan error // why the HTTP server stopped
 }
 
-// newServing answers connections from now on: with 503 until there is an engine.
+// newServing answers connections from now on: with 503 until there is an engine. Without l it answers none.
 func newServing(l net.Listener, log *zap.Logger, drain time.Duration) *serving {
-	s := &serving{log: log, drain: drain, url: "http://" + l.Addr().String(), stopped: make(chan error, 1)}
+	s := &serving{log: log, drain: drain, stopped: make(chan error, 1)}
 	h := loading(readHeaderTimeout)
 	s.handler.Store(&h)
 	s.http = &http.Server{
@@ -127,7 +155,10 @@ func newServing(l net.Listener, log *zap.Logger, drain time.Duration) *serving {
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          zap.NewStdLog(log),
 	}
-	go func() { s.stopped <- s.http.Serve(l) }()
+	if l != nil {
+		s.url = "http://" + l.Addr().String()
+		go func() { s.stopped <- s.http.Serve(l) }()
+	}
 	return s
 }
 
@@ -150,18 +181,18 @@ func loading(readTimeout time.Duration) http.Handler {
 	})
 }
 
-func (s *serving) run(a *app, cfg kvasir.Config, opts []kvasir.HandlerOption, signals <-chan os.Signal) error {
+func (s *serving) run(open func(context.Context) (engine, error), opts []kvasir.HandlerOption, signals <-chan os.Signal) error {
 	defer s.http.Close()
-	s.log.Info("loading; requests are answered with 503 until this is done", zap.String("url", s.url))
-	eng, err := s.load(a, cfg, signals)
+	if s.url != "" {
+		s.log.Info(s.doing+"; requests are answered with 503 until this is done", zap.String("url", s.url))
+	} else {
+		s.log.Info(s.doing)
+	}
+	eng, err := s.load(open, signals)
 	if err != nil || eng == nil {
 		return err
 	}
-	h := eng.Handler(opts...)
-	s.handler.Store(&h)
-	m := eng.Model()
-	s.log.Info("serving OpenAI's API; Ctrl-C ends it", zap.String("url", s.url), zap.String("model", m.Name), zap.Int("context", m.ContextLength))
-
+	s.ready(eng, opts)
 	select {
 	case sig := <-signals:
 		return s.shutdown(eng, sig, signals)
@@ -172,8 +203,22 @@ func (s *serving) run(a *app, cfg kvasir.Config, opts []kvasir.HandlerOption, si
 	}
 }
 
+// ready says what is served, and where.
+func (s *serving) ready(eng engine, opts []kvasir.HandlerOption) {
+	m := eng.Model()
+	fields := []zap.Field{zap.String("model", m.Name), zap.Int("context", m.ContextLength)}
+	if addr := eng.NodeAddr(); addr != "" {
+		s.log.Info("this node of the cluster is ready; Ctrl-C ends it", append(fields, zap.String("node", addr))...)
+	}
+	if s.url != "" {
+		h := eng.Handler(opts...)
+		s.handler.Store(&h)
+		s.log.Info("serving OpenAI's API; Ctrl-C ends it", append([]zap.Field{zap.String("url", s.url)}, fields...)...)
+	}
+}
+
 // load opens the engine. Without an engine and an error, a signal came first.
-func (s *serving) load(a *app, cfg kvasir.Config, signals <-chan os.Signal) (engine, error) {
+func (s *serving) load(open func(context.Context) (engine, error), signals <-chan os.Signal) (engine, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	type opened struct {
@@ -182,14 +227,14 @@ func (s *serving) load(a *app, cfg kvasir.Config, signals <-chan os.Signal) (eng
 	}
 	done := make(chan opened, 1)
 	go func() {
-		eng, err := a.load(ctx, cfg)
+		eng, err := open(ctx)
 		done <- opened{eng, err}
 	}()
 	select {
 	case o := <-done:
 		return o.eng, o.err
 	case sig := <-signals:
-		s.log.Info("stopped while loading", zap.Stringer("signal", sig))
+		s.log.Info("stopped while "+s.doing, zap.Stringer("signal", sig))
 		return nil, nil
 	case err := <-s.stopped:
 		return nil, fmt.Errorf("the HTTP server stopped: %w", err)

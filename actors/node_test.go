@@ -28,14 +28,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // lab is a node of the built-in model, and what a test may do to it from outside.
 type lab struct {
 	*Node
-	t   *testing.T
+	t   testing.TB
 	dev *host.Device
 }
 
 // tamper sees every message before an actor does, in the actor's own goroutine, and returns what the actor is to get.
 type tamper func(role string, m any) any
 
-func newLab(t *testing.T, tp tamper, change ...func(*Config)) *lab {
+func newLab(t testing.TB, tp tamper, change ...func(*Config)) *lab {
 	t.Helper()
 	f, err := gguf.Parse("built-in", builtin.GGUF)
 	if err != nil {

@@ -21,14 +21,12 @@ type runner struct {
 	seqs map[page.Seq]*runSeq
 
 	// Reused from step to step: at most one batch is in flight, and the scheduler is done with a stepDone before it sends the next batch.
-	done    stepDone
-	parts   []part
-	checks  []gpu.HeaderCheck
-	owners  []int // checks[i] is about parts[owners[i]]
-	bad     []int
-	batch   model.Batch
-	indexes []page.Index
-	logits  []float32
+	done   stepDone
+	parts  []part
+	room   []gpu.HeaderCheck
+	bad    []int
+	batch  model.Batch
+	logits []float32
 }
 
 // runSeq is what the runner knows of a sequence by itself: the tokens it was given and those it sampled.
@@ -39,6 +37,7 @@ type runSeq struct {
 	trail   *trail
 	sampler *sample.Sampler
 	export  bool
+	view    pageView
 }
 
 // part is one item of the batch on its way through a step.
@@ -89,32 +88,6 @@ func (r *runner) begin(m *begin) {
 	}
 }
 
-// stampImported writes the header of the imported page that s is to fill on: what it must be by the tokens that the sequence was given, not by what the other node said. A reference that
-// is a replay changes nothing (I6), and the check before the first step will find that it does. The full pages have theirs by stamp.
-func (r *runner) stampImported(s *runSeq, m *adopt) {
-	size := r.node.layout.PageSize
-	expect := kvpool.Expect{Seq: s.seq, Domain: s.domain, PageSize: size, Chain: s.trail.hashes}
-	at := len(m.refs) - 1
-	if h := expect.Header(at, m.refs[at].Generation, len(s.tokens)-1); !h.Sealed && !r.wasSpent(m.refs[at]) {
-		r.node.dev.WriteHeader(r.node.slab, m.refs[at].Page, h)
-	}
-}
-
-// stamp writes the headers of pages that came from another node.
-func (r *runner) stamp(m *stamp) {
-	for _, c := range m.pages {
-		if !r.wasSpent(c.Ref) {
-			r.node.dev.WriteHeader(r.node.slab, c.Ref.Page, kvpool.HeaderSealed(c.Ref.Generation, c.Domain, c.Chain, r.node.layout.PageSize, c.Checksum))
-		}
-	}
-}
-
-// wasSpent: ref is not a page of this life, or its header shows this generation or a later one. Such a reference is a replay, and stamping it would take the page from its
-// owner (I6).
-func (r *runner) wasSpent(ref page.Ref) bool {
-	return !r.node.ours(ref) || r.node.dev.ReadHeader(r.node.slab, ref.Page).Generation >= ref.Generation
-}
-
 // step checks, computes, seals and samples one batch.
 func (r *runner) step(b *sched.Batch) *stepDone {
 	began := time.Now()
@@ -129,110 +102,37 @@ func (r *runner) step(b *sched.Batch) *stepDone {
 	return &r.done
 }
 
-// open looks the batch's sequences up and asserts what the scheduler promises.
-func (r *runner) open(b *sched.Batch) {
-	r.parts = r.parts[:0]
-	for i := range b.Items {
-		it := &b.Items[i]
-		s := r.seqs[it.Seq]
-		switch end := it.Start + it.Count; {
-		case s == nil:
-			panic(fmt.Sprintf("actors: batch %d names sequence %d, which the runner does not know", b.Step, it.Seq))
-		case it.Count < 1 || end > len(s.tokens):
-			panic(fmt.Sprintf("actors: batch %d wants tokens [%d, %d) of sequence %d, which has %d", b.Step, it.Start, end, it.Seq, len(s.tokens)))
-		case it.Sample && end != len(s.tokens):
-			panic(fmt.Sprintf("actors: batch %d samples sequence %d after token %d of %d", b.Step, it.Seq, end, len(s.tokens)))
-		case len(it.Pages)*r.node.layout.PageSize < end:
-			panic(fmt.Sprintf("actors: batch %d has %d pages for %d tokens of sequence %d", b.Step, len(it.Pages), end, it.Seq))
-		}
-		r.parts = append(r.parts, part{item: it, seq: s})
-	}
-}
-
-// stampNew writes the headers of pages that are filled from this step on.
-func (r *runner) stampNew() {
-	size := r.node.layout.PageSize
-	for i := range r.parts {
-		p := &r.parts[i]
-		for at := (p.item.Start + size - 1) / size; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
-			ref := p.item.Pages[at]
-			if r.wasSpent(ref) {
-				r.fail(p, ref)
-				continue
-			}
-			r.node.dev.WriteHeader(r.node.slab, ref.Page, kvpool.HeaderFilling(ref.Generation, p.seq.seq, p.seq.trail.hashes[at], 0))
-		}
-	}
-}
-
-// checkHeaders compares the header of every page in the batch, the new ones too, with what the sequence's own tokens say it must be. It comes after
-// all stamping, so that a page stamped for one sequence is noticed by any other that still reads it.
-func (r *runner) checkHeaders() {
-	size := r.node.layout.PageSize
-	r.checks, r.owners = r.checks[:0], r.owners[:0]
-	for i := range r.parts {
-		p := &r.parts[i]
-		expect := kvpool.Expect{Seq: p.seq.seq, Domain: p.seq.domain, PageSize: size, Chain: p.seq.trail.hashes}
-		for at := 0; at*size < p.item.Start+p.item.Count && !p.failed; at++ {
-			ref := p.item.Pages[at]
-			if !r.node.ours(ref) {
-				r.fail(p, ref)
-				break
-			}
-			c := gpu.HeaderCheck{Page: ref.Page, AnyChecksum: true, Want: kvpool.HeaderFilling(ref.Generation, p.seq.seq, expect.Chain[at], 0)}
-			if at*size < p.item.Start {
-				c.Want = expect.Header(at, ref.Generation, p.item.Start)
-			}
-			r.checks, r.owners = append(r.checks, c), append(r.owners, i)
-		}
-	}
-	r.bad = r.node.dev.CheckHeaders(r.node.slab, r.checks, r.bad[:0])
-	for _, i := range r.bad {
-		r.fail(&r.parts[r.owners[i]], page.Ref{Node: r.node.cfg.Node, Incarnation: r.node.incarnation,
-			Page: r.checks[i].Page, Generation: r.checks[i].Want.Generation})
-	}
-}
-
-// fail takes a part out of the step and tells the pool which page was at fault. Only this sequence is harmed.
-func (r *runner) fail(p *part, ref page.Ref) {
-	p.failed = true
-	r.node.metrics.checkFailures.WithLabelValues("header").Inc()
-	r.node.log.Error("a page does not hold what its sequence's tokens say it must; the sequence ends with an error",
-		zapSeq(p.seq.seq), zapRef(ref))
-	r.node.tellPool(kvpool.Event{Kind: kvpool.EvBadPage, Ref: ref, Seq: p.seq.seq})
-}
-
 // forward computes the parts that passed. The returned logits have one row for each of them that samples, in order.
 func (r *runner) forward() gpu.Matrix {
+	r.rows()
+	if len(r.batch.Rows) == 0 {
+		return gpu.Matrix{}
+	}
+	out, err := r.node.model.Forward(&r.batch, r.node.slab)
+	if err != nil {
+		panic(fmt.Errorf("actors: forward: %w", err))
+	}
+	return out
+}
+
+// rows makes the model's batch of the parts that passed.
+func (r *runner) rows() {
 	b := &r.batch
-	b.Tokens, b.Rows, b.Tables, b.Logits, r.indexes = b.Tokens[:0], b.Rows[:0], b.Tables[:0], b.Logits[:0], r.indexes[:0]
+	b.Tokens, b.Rows, b.Tables, b.Logits = b.Tokens[:0], b.Rows[:0], b.Tables[:0], b.Logits[:0]
 	for i := range r.parts {
 		p := &r.parts[i]
 		if p.failed {
 			continue
 		}
-		from := len(r.indexes)
-		for _, ref := range p.item.Pages {
-			r.indexes = append(r.indexes, ref.Page)
-		}
 		for pos := p.item.Start; pos < p.item.Start+p.item.Count; pos++ {
 			b.Tokens = append(b.Tokens, p.seq.tokens[pos])
 			b.Rows = append(b.Rows, gpu.Row{Seq: int32(len(b.Tables)), Pos: int32(pos)})
 		}
-		// A later append may move indexes, but what this slice points to stays as it is.
-		b.Tables = append(b.Tables, r.indexes[from:len(r.indexes):len(r.indexes)])
+		b.Tables = append(b.Tables, p.seq.view.indexes)
 		if p.item.Sample {
 			b.Logits = append(b.Logits, int32(len(b.Rows)-1))
 		}
 	}
-	if len(b.Rows) == 0 {
-		return gpu.Matrix{}
-	}
-	out, err := r.node.model.Forward(b, r.node.slab)
-	if err != nil {
-		panic(fmt.Errorf("actors: forward: %w", err))
-	}
-	return out
 }
 
 // closePages brings the headers up to date with what was written, and seals the pages that are full, or that another node is to have.

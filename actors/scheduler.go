@@ -2,7 +2,6 @@ package actors
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -22,6 +21,7 @@ type schedulerActor struct {
 	fx    []sched.Effect
 	batch *stepDone // while the effects of an EvStepDone are performed: its results
 	next  int       // where in batch the next FxToken is
+	run   run       // the runner's until it has answered
 
 	attempts *attempts // nil unless the node works with others
 	busy     bool      // an event of one of the two cores is under way
@@ -142,7 +142,8 @@ func (a *schedulerActor) know(m *begin, stream *Stream) {
 
 func (a *schedulerActor) step(ev sched.Event) {
 	if a.busy {
-		a.do(func() { a.stepNow(ev) })
+		later := ev // a copy, so that only this one goes to the heap
+		a.do(func() { a.stepNow(later) })
 		return
 	}
 	a.busy = true
@@ -169,12 +170,13 @@ func (a *schedulerActor) perform(fx sched.Effect) {
 	case sched.FxAllot:
 		n.tellPool(kvpool.Event{Kind: kvpool.EvAllot, N: fx.N})
 	case sched.FxReturn:
-		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: slices.Clone(fx.Refs)})
+		n.tellPool(kvpool.Event{Kind: kvpool.EvReturn, Refs: fx.Refs})
 	case sched.FxRun:
 		if len(fx.Batch.Spends) > 0 {
-			n.tellPool(kvpool.Event{Kind: kvpool.EvSpend, Spends: slices.Clone(fx.Batch.Spends)})
+			n.tellPool(kvpool.Event{Kind: kvpool.EvSpend, Spends: fx.Batch.Spends})
 		}
-		n.tell(n.runner, &run{fx.Batch})
+		a.run.batch = fx.Batch
+		n.tell(n.runner, &a.run)
 	case sched.FxRelease:
 		n.tellPool(kvpool.Event{Kind: kvpool.EvRelease, Seq: fx.Seq})
 	case sched.FxToken:

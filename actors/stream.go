@@ -28,7 +28,8 @@ type Stream struct {
 
 	mu      sync.Mutex
 	queue   []Event
-	open    int // choices that have not ended
+	room    []Event // the memory that queue began with, to be used again when all is read
+	open    int     // choices that have not ended
 	ended   []bool
 	stopped []bool        // by Stop
 	wake    chan struct{} // capacity 1
@@ -51,7 +52,10 @@ func (s *Stream) Next(ctx context.Context) (ev Event, ok bool, err error) {
 		s.mu.Lock()
 		if len(s.queue) > 0 {
 			ev = s.queue[0]
-			s.queue = s.queue[1:]
+			s.queue[0] = Event{}
+			if s.queue = s.queue[1:]; len(s.queue) == 0 {
+				s.queue = s.room[:0]
+			}
 			s.mu.Unlock()
 			return ev, true, nil
 		}
@@ -156,6 +160,10 @@ func (s *Stream) setCached(choice, tokens int) {
 
 // push appends to the queue; s.mu is held.
 func (s *Stream) push(ev Event) {
+	if len(s.queue) == cap(s.queue) { // it will move
+		s.queue = append(make([]Event, 0, 2*len(s.queue)+8), s.queue...)
+		s.room = s.queue
+	}
 	s.queue = append(s.queue, ev)
 	select {
 	case s.wake <- struct{}{}:

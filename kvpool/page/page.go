@@ -106,6 +106,18 @@ func (h *Header) Encode(b []byte) {
 	}
 }
 
+// Is reports whether h is what Decode would read from b[:HeaderSize], but for the checksum where that may be any.
+func (h *Header) Is(b []byte, anyChecksum bool) bool {
+	_ = b[HeaderSize-1]
+	return binary.LittleEndian.Uint64(b[0:]) == uint64(h.Generation) &&
+		binary.LittleEndian.Uint64(b[8:]) == uint64(h.Writer) &&
+		binary.LittleEndian.Uint64(b[16:]) == uint64(h.Domain) &&
+		Hash(b[24:40]) == h.Chain &&
+		binary.LittleEndian.Uint32(b[40:]) == h.Fill &&
+		(anyChecksum || binary.LittleEndian.Uint32(b[44:]) == h.Checksum) &&
+		(b[48] == 1) == h.Sealed
+}
+
 // Decode reads h from b[:HeaderSize].
 func (h *Header) Decode(b []byte) {
 	_ = b[HeaderSize-1]

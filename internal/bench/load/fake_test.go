@@ -86,6 +86,13 @@ func (s *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, asked)
 }
 
+// most is how many requests were under way at once.
+func (s *fakeServer) most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.top
+}
+
 // event writes one event and has it sent.
 func event(w http.ResponseWriter, format string, args ...any) {
 	io.WriteString(w, "data: "+fmt.Sprintf(format, args...)+"\n\n")

@@ -96,8 +96,8 @@ func TestWhatIsAsked(t *testing.T) {
 func TestClosedLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers, took, s := run(t, Config{Concurrency: 4}, some(12), paced(100*ms, 0, 1))
-		if s.top != 4 || took != 300*ms || len(answers) != 12 {
-			t.Errorf("%d at once, %d answers in %v; want 4, 12 in 300ms", s.top, len(answers), took)
+		if s.most() != 4 || took != 300*ms || len(answers) != 12 {
+			t.Errorf("%d at once, %d answers in %v; want 4, 12 in 300ms", s.most(), len(answers), took)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestOpenLoop(t *testing.T) {
 		for i := range n - 1 {
 			gaps = append(gaps, s.at[i+1].Sub(s.at[i]))
 		}
-		return gaps, s.top
+		return gaps, s.most()
 	}
 	synctest.Test(t, func(t *testing.T) {
 		gaps, top := arrivals(t, 1)
@@ -145,8 +145,8 @@ func TestOpenLoopWithABound(t *testing.T) {
 			firsts = append(firsts, a.First.Round(ms))
 		}
 		slices.Sort(firsts)
-		if want := []time.Duration{100 * ms, 100 * ms, 200 * ms, 200 * ms, 300 * ms, 300 * ms}; s.top != 2 || !slices.Equal(firsts, want) {
-			t.Errorf("%d at once in %v, first tokens after %v, want %v", s.top, took, firsts, want)
+		if want := []time.Duration{100 * ms, 100 * ms, 200 * ms, 200 * ms, 300 * ms, 300 * ms}; s.most() != 2 || !slices.Equal(firsts, want) {
+			t.Errorf("%d at once in %v, first tokens after %v, want %v", s.most(), took, firsts, want)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestInterruption(t *testing.T) {
 			time.AfterFunc(500*ms, interrupt)
 			answers, took := Run(ctx, Config{URL: "http://fake", Client: client, Rate: rate, Concurrency: 3}, some(50))
 			r := NewReport(answers, took)
-			if took != 500*ms || r.Answered != 0 || r.Errors["interrupted"] < 1 || r.Errors["interrupted"]+r.Errors[Unsent] != 50 || s.top > 3 {
+			if took != 500*ms || r.Answered != 0 || r.Errors["interrupted"] < 1 || r.Errors["interrupted"]+r.Errors[Unsent] != 50 || s.most() > 3 {
 				t.Errorf("rate %v: %v, %+v", rate, took, r)
 			}
 		})

@@ -17,8 +17,10 @@
 //
 // # What is merged
 //
-// States that differ in the numbers of pages alone are one: each ledger has a numbering that makes its encoding least. Numbers of jobs are no part of a state. A ledger is stepped once for each
-// event, since the states of a world share few ledgers; that makes the real Step cheap enough.
+// States that differ in the numbers of pages, or in the names of attempts of equal requests, are one: of all namings and numberings a state stands for its likes under which the encodings of its ledgers, and then
+// its own, are least. Numbers of jobs are no part of a state. A ledger is stepped once for each event, since the states of a world share few ledgers; that makes the real Step cheap enough.
+//
+// What is merged must go on alike. Bounds.Compare holds merged states, and ledgers of one encoding, against each other.
 //
 // # What is found
 //

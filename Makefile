@@ -48,7 +48,7 @@ soak-sim:
 fuzz:
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -tags fuzz -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "fuzz $$pkg $$target"; $(GO) test -run '^$$' -tags fuzz -fuzz "^$$target\$$" -fuzztime $(FUZZ) $$pkg; done; done
+	    echo "fuzz $$pkg $$target"; $(GO) test -run '^$$' -tags fuzz -fuzz "^$$target\$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x $$pkg; done; done
 
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }

@@ -30,6 +30,9 @@ func (c Config) check() error {
 			"TotalPages must be at least %d, or MaxModelLen at most %d",
 			c.TotalPages, c.PageSize, c.poolTokens(), c.MaxModelLen, c.pages(c.MaxModelLen), c.poolTokens())
 	}
+	if c.TargetStepNanos < 0 {
+		return fmt.Errorf("sched: TargetStepNanos is %d, must be at least 0", c.TargetStepNanos)
+	}
 	if c.MaxBatchedTokens < c.MaxNumSeqs {
 		return fmt.Errorf("sched: MaxBatchedTokens %d is less than MaxNumSeqs %d: each running sequence needs a token of the step's budget",
 			c.MaxBatchedTokens, c.MaxNumSeqs)

@@ -58,6 +58,8 @@ func (s *Scheduler) Check() error {
 		return fmt.Errorf("sched: %d pages reserved, counted %d, in hand %d", reserved, p.reserved, len(p.hand))
 	case inTables != p.inTables:
 		return fmt.Errorf("sched: %d pages in tables, counted %d", inTables, p.inTables)
+	case s.pace.bound < s.pace.least || s.pace.bound > s.pace.most:
+		return fmt.Errorf("sched: a step may have %d prompt tokens, must be %d to %d", s.pace.bound, s.pace.least, s.pace.most)
 	case s.running.len > s.cfg.MaxNumSeqs:
 		return fmt.Errorf("sched: %d sequences run, at most %d may", s.running.len, s.cfg.MaxNumSeqs)
 	}

@@ -47,6 +47,9 @@
 // MaxPrefillChunk tokens each; those that started since the last batch are the last. One batch is in flight at most. While it is, the next sequences are matched and the
 // next pages asked for, as far as the next batch has tokens for them.
 //
+// Where a target is set for how long a step may take in which answers grow ([Config].TargetStepNanos), the prompt tokens of such a step have a budget of their own, which follows how long steps took. At
+// least a page of them is computed whatever the target says, so that prompts go on; and what a token is does not depend on how its prompt was cut.
+//
 // # Start
 //
 // The pool is asked for the longest cached prefix ([FxMatch]), then the pages for all other known tokens are secured, then the sequence starts. So a chunked prompt

@@ -14,6 +14,9 @@ type Config struct {
 	MaxBatchedTokens int // token budget of a step
 	MaxPrefillChunk  int // most prompt tokens of one sequence in a step; 0: the whole budget
 	MaxQueue         int // sequences that may wait
+	// TargetStepNanos is how long a step in which answers grow should take at most, in nanoseconds: fewer prompt tokens are computed in it, but never less than a page of them in steps that have
+	// some. 0: as long as it takes.
+	TargetStepNanos int64
 }
 
 // Ask is what admission needs to know of a request.
@@ -68,6 +71,7 @@ type Event struct {
 	Computed int
 	Spare    page.Ref
 	Step     uint64
+	Nanos    int64    // that the step took; 0: not measured
 	Results  []Result // one for each item of the batch, in its order
 }
 

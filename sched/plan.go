@@ -4,14 +4,18 @@ import "github.com/kvasir-engine/kvasir/kvpool/page"
 
 // forecast is what the running sequences want of the next batch.
 type forecast struct {
-	tokens int // as far as one batch may have them
-	growth int // pages beyond what is reserved
+	answers int // that lack one token
+	tokens  int // of all, as far as one batch may have them
+	growth  int // pages beyond what is reserved
 }
 
 // forecast looks past the batch in flight. It costs a walk over the running sequences.
 func (s *Scheduler) forecast() (f forecast) {
 	for q := s.running.head; q != nil; q = q.next {
 		computed, known := q.outlook()
+		if known-computed == 1 {
+			f.answers++
+		}
 		f.tokens += min(known-computed, s.chunk())
 		f.growth += max(0, s.cfg.pages(known)-len(q.table)-q.reserved)
 	}
@@ -64,7 +68,7 @@ func (s *Scheduler) hasRoom(f forecast) bool {
 	if s.running.len == 0 {
 		return true
 	}
-	return s.running.len < s.cfg.MaxNumSeqs && f.tokens < s.cfg.MaxBatchedTokens && f.growth <= s.pool.free() && !s.pool.dry
+	return s.running.len < s.cfg.MaxNumSeqs && f.tokens < s.pace.budget(f.answers) && f.growth <= s.pool.free() && !s.pool.dry
 }
 
 // lacking is the number of pages that a matched sequence needs to compute all its known tokens.
@@ -174,16 +178,17 @@ func (s *Scheduler) run() {
 	s.step++
 	f := &s.flights[s.step%2]
 	f.batch = Batch{Step: s.step, Items: f.batch.Items[:0]} // Spends go to the pool too, so they are new each time
-	f.seqs = f.seqs[:0]
-	budget := s.cfg.MaxBatchedTokens
+	f.seqs, f.answers, f.prompt = f.seqs[:0], 0, 0
 	for q := s.running.head; q != nil; q = q.next {
 		if q.known-q.computed == 1 {
-			budget -= s.add(f, q, 1)
+			f.answers += s.add(f, q, 1)
 		}
 	}
+	budget := s.pace.budget(f.answers) - f.answers
 	for q := s.running.head; q != nil && budget > 0; q = q.next {
 		if lacks := q.known - q.computed; lacks > 1 {
-			budget -= s.add(f, q, min(lacks, s.chunk(), budget))
+			n := s.add(f, q, min(lacks, s.chunk(), budget))
+			f.prompt, budget = f.prompt+n, budget-n
 		}
 	}
 	s.flight = f

@@ -17,6 +17,7 @@ func TestWorld(t *testing.T) {
 		cfg.MaxBatchedTokens = cfg.MaxNumSeqs + draw("more tokens", 0, 12)
 		cfg.MaxPrefillChunk = draw("chunk", 0, 5)
 		cfg.MaxQueue = draw("queue", 1, 12)
+		cfg.TargetStepNanos = int64(draw("target", 0, 2) * 100)
 		w, err := newWorld(cfg)
 		if err != nil {
 			rt.Fatal(err)
@@ -61,6 +62,7 @@ func (d *driver) act() {
 		d.pool.verify(d.draw("verify", 0, 1))
 	case 14, 15, 16:
 		if d.inFlight != nil {
+			d.nanos = int64(d.draw("nanos", 0, 300))
 			d.done(d.result)
 		}
 	case 17:

@@ -21,6 +21,7 @@ type Scheduler struct {
 	arrivals  uint64
 
 	pool    allotment
+	pace    pace
 	step    uint64    // number of the last batch
 	flight  *flight   // the batch in flight, or nil
 	flights [2]flight // used in turn
@@ -30,8 +31,9 @@ type Scheduler struct {
 
 // flight is a batch and the sequences of its items.
 type flight struct {
-	batch Batch
-	seqs  []*sequence
+	batch           Batch
+	seqs            []*sequence
+	answers, prompt int // items that lacked one token; tokens of the others
 }
 
 // New makes a scheduler that has no pages yet. An error names the field of cfg at fault and what would be right.
@@ -39,7 +41,7 @@ func New(cfg Config) (*Scheduler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Scheduler{cfg: cfg, seqs: map[page.Seq]*sequence{}, tenants: newTenants()}, nil
+	return &Scheduler{cfg: cfg, seqs: map[page.Seq]*sequence{}, tenants: newTenants(), pace: newPace(cfg)}, nil
 }
 
 // Step takes one event and appends to dst what must be done, in order. It is the only function that changes the scheduler.
@@ -66,7 +68,7 @@ func (s *Scheduler) Step(ev Event, dst []Effect) []Effect {
 	case EvAllotted:
 		s.pool.allotted(ev.Refs)
 	case EvStepDone:
-		s.stepDone(ev.Step, ev.Results)
+		s.stepDone(ev.Step, ev.Nanos, ev.Results)
 	case EvFailed:
 		s.endIfLive(ev.Seq, EndFailed)
 	case EvPagesFreed:
@@ -210,7 +212,7 @@ func (s *Scheduler) matched(id page.Seq, refs []page.Ref) {
 }
 
 // stepDone takes the results of the batch in flight.
-func (s *Scheduler) stepDone(step uint64, results []Result) {
+func (s *Scheduler) stepDone(step uint64, nanos int64, results []Result) {
 	f := s.flight
 	if f == nil || f.batch.Step != step {
 		return // late or repeated
@@ -219,6 +221,7 @@ func (s *Scheduler) stepDone(step uint64, results []Result) {
 		panic(fmt.Sprintf("sched: step %d has %d results for %d items", step, len(results), len(f.batch.Items)))
 	}
 	s.flight = nil
+	s.pace.observe(f.answers, f.prompt, nanos)
 	for i, q := range f.seqs {
 		if results[i].Seq != q.id {
 			panic(fmt.Sprintf("sched: result %d of step %d is of sequence %d, its item of %d", i, step, results[i].Seq, q.id))

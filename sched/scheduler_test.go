@@ -31,6 +31,7 @@ func TestNewNamesTheField(t *testing.T) {
 		{func(c *Config) { c.MaxBatchedTokens = 0 }, []string{"MaxBatchedTokens is 0"}},
 		{func(c *Config) { c.MaxPrefillChunk = -1 }, []string{"MaxPrefillChunk is -1", "at least 0"}},
 		{func(c *Config) { c.MaxQueue = 0 }, []string{"MaxQueue is 0"}},
+		{func(c *Config) { c.TargetStepNanos = -1 }, []string{"TargetStepNanos is -1", "at least 0"}},
 		{func(c *Config) { c.TotalPages = 63 }, []string{"TotalPages 63", "1008", "1024", "at least 64"}},
 		{func(c *Config) { c.MaxBatchedTokens = 3 }, []string{"MaxBatchedTokens 3", "MaxNumSeqs 4"}},
 		{func(c *Config) { c.TotalPages = math.MaxInt }, nil},

@@ -73,6 +73,7 @@ func (s *script) new(t *testing.T, d *datadriven.TestData) (string, []Effect) {
 	w, err := newWorld(Config{
 		PageSize: number(t, d, "page", 4), TotalPages: number(t, d, "pages", 16), MaxModelLen: number(t, d, "len", 32), MaxNumSeqs: number(t, d, "seqs", 4),
 		MaxBatchedTokens: number(t, d, "tokens", 16), MaxPrefillChunk: number(t, d, "chunk", 0), MaxQueue: number(t, d, "queue", 8),
+		TargetStepNanos: int64(number(t, d, "target", 0)),
 	})
 	if err != nil {
 		return err.Error() + "\n", nil
@@ -117,6 +118,7 @@ func (s *script) doPool(*testing.T, *datadriven.TestData) (string, []Effect) { r
 
 func (s *script) doDone(t *testing.T, d *datadriven.TestData) (string, []Effect) {
 	failed, token := seqs(t, d, "failed"), number(t, d, "token", 1)
+	s.nanos = int64(number(t, d, "nanos", 0))
 	return "", s.done(func(it Item) Result {
 		for _, id := range failed {
 			if it.Seq == id {

@@ -22,6 +22,7 @@ type world struct {
 
 	inFlight *Batch // the runner's
 	asIssued Batch  // a copy, to see that it is left alone
+	nanos    int64  // that each step takes
 	steps    int
 	turns    int
 	lost     int // adopted sequences that lost their pages before they started
@@ -310,7 +311,7 @@ func (w *world) item(id page.Seq) int {
 func (w *world) run(b *Batch) {
 	w.assert(w.inFlight == nil, "two batches in flight")
 	w.assert(len(b.Items) > 0 && len(b.Items) <= w.cfg.MaxNumSeqs, "%d items", len(b.Items))
-	budget, longer := w.cfg.MaxBatchedTokens, false
+	budget, longer, answers, prompt := w.cfg.MaxBatchedTokens, false, 0, 0
 	spends := b.Spends
 	for _, it := range b.Items {
 		c := w.seqs[it.Seq]
@@ -322,6 +323,11 @@ func (w *world) run(b *Batch) {
 		single := c.known()-it.Start == 1
 		w.assert(!single || !longer, "%d needs one token and comes after longer pieces", c.id)
 		longer = longer || !single
+		if single {
+			answers++
+		} else {
+			prompt += it.Count
+		}
 
 		w.assert(len(it.Pages) == w.cfg.pages(it.Start+it.Count), "%d has %d pages for %d tokens", c.id, len(it.Pages), it.Start+it.Count)
 		w.assert(slices.Equal(it.Pages[:len(c.table)], c.table), "the table of %d changed", c.id)
@@ -332,6 +338,7 @@ func (w *world) run(b *Batch) {
 		c.table = slices.Clone(it.Pages)
 	}
 	w.assert(budget >= 0, "over the budget by %d tokens", -budget)
+	w.assert(answers == 0 || prompt <= w.s.pace.bound, "%d prompt tokens while answers grow, of at most %d", prompt, w.s.pace.bound)
 	w.assert(len(spends) == 0, "%d pages spent for nobody", len(spends))
 	w.pool.send(poolMessage{batch: &Batch{Items: slices.Clone(b.Items), Spends: b.Spends}})
 	w.inFlight = b
@@ -345,7 +352,7 @@ func (w *world) run(b *Batch) {
 func (w *world) done(result func(it Item) Result) []Effect {
 	b := w.inFlight
 	w.assert(reflect.DeepEqual(*b, w.asIssued), "batch %d changed in flight", b.Step)
-	ev := Event{Kind: EvStepDone, Step: b.Step}
+	ev := Event{Kind: EvStepDone, Step: b.Step, Nanos: w.nanos}
 	var seals []seal
 	for _, it := range b.Items {
 		r := result(it)

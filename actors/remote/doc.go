@@ -28,7 +28,8 @@
 //   - A side sends payloads within the credit that the other has given, in messages and in bytes. Credit is given when a message has been handled, so what waits for a slow handler is at
 //     most [Config.WindowMessages] and [Config.WindowBytes]. To exceed it ends the connection.
 //   - Acks, pings and pongs do not queue: the latest one replaces the one before.
-//   - A message is at most [Config.MaxMessageBytes] long, encoded; Send refuses a longer one. A prompt of a million tokens has about 4 MB.
+//   - A message is at most [Config.MaxMessageBytes] long, encoded; Send refuses a longer one. A prompt of a million tokens has about 4 MB. (While it is
+//     decoded a message may take some tens of times its length, if a member of the cluster makes it so; one message of a peer is decoded at a time.)
 //
 // # The end of a connection
 //

@@ -72,7 +72,7 @@ type Exposed interface {
 
 // Stats counts what an Exposed has seen.
 type Stats struct {
-	Served    uint64 // pages read here, where the transport serves them (loopback, tcp)
+	Served    uint64 // pages that a read began of here, where the transport serves them (loopback, tcp)
 	Refused   uint64 // pages asked for without a live export
 	BadDials  uint64 // connections ended because they did not prove that they are the peer of a link that may dial
 	Malformed uint64 // connections ended because they did not speak the protocol

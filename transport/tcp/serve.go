@@ -78,14 +78,12 @@ func (o *replies) send(asks []ask) error {
 		vec = append(vec, o.s.slab.Page(a.ref.Page))
 	}
 	o.vec, o.open = vec, open
+	o.s.served.Add(uint64(len(open))) // before the peer can know
 	buffers := net.Buffers(vec)
 	_, err := buffers.WriteTo(o.w)
 	clear(vec)
 	for _, a := range open {
 		o.s.exports.Done(o.link, a)
-	}
-	if err == nil {
-		o.s.served.Add(uint64(len(open)))
 	}
 	return err
 }

@@ -3,9 +3,11 @@ package transporttest_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,9 +56,10 @@ func BenchmarkPages(b *testing.B) {
 		}
 	}
 	b.ReportMetric(0, "ns/op")
+	var table strings.Builder
 	for _, c := range cs {
 		c.end()
-		b.Logf("%-14s %6.2f GB/s", c.name, median(rates[c.name]))
+		fmt.Fprintf(&table, "%-14s %6.2f GB/s\n", c.name, median(rates[c.name]))
 	}
 	for _, g := range goals {
 		if len(rates[g.name]) == 0 {
@@ -66,8 +69,9 @@ func BenchmarkPages(b *testing.B) {
 		for i, r := range rates[g.name] {
 			ratios = append(ratios, r/rates[g.of][i])
 		}
-		b.Logf("%s is %.2f of %s (goal %.2f)", g.name, median(ratios), g.of, g.least)
+		fmt.Fprintf(&table, "%s is %.2f of %s (goal %.2f)\n", g.name, median(ratios), g.of, g.least)
 	}
+	fmt.Print("\n", table.String()) // b.Log would cut it
 }
 
 func median(v []float64) float64 {

@@ -4,55 +4,84 @@ import (
 	"fmt"
 
 	"github.com/kvasir-engine/kvasir/gpu"
-	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
 
-// attentionQueries is about how many query heads, of neighbouring rows of a sequence, are worked on together: keys and values are decoded once for all of them.
-const attentionQueries = 24
+const (
+	// attentionQueries is about how many query heads, of neighbouring rows of a sequence, are worked on together: keys and values are decoded once for all of them.
+	attentionQueries = 48
+	// attentionBlock is how many positions are worked on together: [0, 256), [256, 512) and so on. Pages hold fewer, and divide it. A softmax over a block is whole; those
+	// of a row's blocks are merged in ascending order. So results depend on it, and on nothing that batches, pages and threads change.
+	attentionBlock = 256
+)
 
-// attentionTask is one attention operation. A block is some of the query heads that share a KV head, for one span of rows.
+// attentionTask is one attention operation, over all pairs of a span of rows and a KV head. Block i is such a pair, all of whose positions one worker goes through;
+// or, where there are few pairs for the workers, a block of positions of one, and in a second step, when all these are done, a pair whose results are merged.
 type attentionTask struct {
 	d      *Device
 	out, q []float32
 	cols   int // of out and q
 	group  int // query heads that share a KV head
-	heads  int // of these in a block
 	s      *gpu.Slab
 	slab   []byte
 	layer  int
 	rows   []gpu.Row
 	tables gpu.Tables
 	scale  float32
-	spans  []span // kept from one call to the next
+	step   attentionStep
+
+	// Kept from one call to the next.
+	spans    []span
+	partials []float32
 }
 
+type attentionStep uint8
+
+const (
+	attendWhole attentionStep = iota
+	attendBlocks
+	mergeBlocks
+)
+
 // span is rows [first, first+count) of a batch, all of one sequence, at ascending positions.
-type span struct{ first, count int }
+type span struct {
+	first, count int
+	positions    int // that the last row sees
+	firstBlock   int // blocks of positions of all spans before
+	firstFloat   int // of its partial results
+}
+
+func (sp span) blocks() int { return (sp.positions + attentionBlock - 1) / attentionBlock }
 
 func (d *Device) Attention(out, q gpu.Matrix, s *gpu.Slab, layer int, rows []gpu.Row, tables gpu.Tables, scale float32) {
 	mustMatch("attention", out, q)
 	l := s.Layout
-	if q.Rows != len(rows) || q.Cols%(l.KVHeads*l.HeadDim) != 0 || layer < 0 || layer >= l.Layers {
+	if q.Rows != len(rows) || q.Cols%(l.KVHeads*l.HeadDim) != 0 || layer < 0 || layer >= l.Layers || attentionBlock%l.PageSize != 0 {
 		panic(fmt.Sprintf("host: attention of %dx%d for %d rows over layer %d of %v", q.Rows, q.Cols, len(rows), layer, l))
 	}
 	group := q.Cols / (l.KVHeads * l.HeadDim)
 	t := &d.attention
-	*t = attentionTask{d: d, out: floats(out), q: floats(q), cols: q.Cols, group: group, heads: group,
-		s: s, slab: bytesOf(s.Data), layer: layer, rows: rows, tables: tables, scale: scale, spans: appendSpans(t.spans[:0], rows, attentionQueries/group)}
-	// Few rows are shared among the threads by head, although each then decodes the keys and values for itself.
-	if blocks := len(t.spans) * l.KVHeads; blocks > 0 && blocks < d.pool.workers() {
-		parts := min(group, (d.pool.workers()+blocks-1)/blocks)
-		t.heads = (group + parts - 1) / parts
+	*t = attentionTask{d: d, out: floats(out), q: floats(q), cols: q.Cols, group: group, s: s, slab: bytesOf(s.Data), layer: layer, rows: rows, tables: tables,
+		scale: scale, spans: appendSpans(t.spans[:0], rows, attentionQueries/group), partials: t.partials}
+	cost, blocks, size := 0, 0, 0
+	for i := range t.spans {
+		sp := &t.spans[i]
+		sp.positions = int(rows[sp.first+sp.count-1].Pos) + 1
+		sp.firstBlock, sp.firstFloat = blocks, size
+		blocks += sp.blocks()
+		size += sp.blocks() * l.KVHeads * partialSize(sp.count*group, l.HeadDim)
+		cost += sp.count * sp.positions * q.Cols * 2
 	}
-	cost := 0
-	for _, r := range rows {
-		cost += (int(r.Pos) + 1) * q.Cols * 2
+	pairs := len(t.spans) * l.KVHeads
+	if workers := d.pool.workers(); workers == 1 || pairs >= 2*workers || blocks == len(t.spans) {
+		d.run(t, pairs, cost)
+		return
 	}
-	d.run(t, len(t.spans)*l.KVHeads*t.parts(), cost)
+	t.partials = grow(t.partials, size)
+	t.step = attendBlocks
+	d.run(t, blocks*l.KVHeads, cost)
+	t.step = mergeBlocks
+	d.run(t, pairs, 4*size)
 }
-
-// parts is in how many blocks the query heads of a KV head are divided.
-func (t *attentionTask) parts() int { return (t.group + t.heads - 1) / t.heads }
 
 // appendSpans cuts rows into spans of at most this many rows, and at least one.
 func appendSpans(spans []span, rows []gpu.Row, most int) []span {
@@ -61,92 +90,42 @@ func appendSpans(spans []span, rows []gpu.Row, most int) []span {
 			spans[n-1].count++
 			continue
 		}
-		spans = append(spans, span{i, 1})
+		spans = append(spans, span{first: i, count: 1})
 	}
 	return spans
 }
 
-// do works in two passes over the pages: first all scores and their softmax, then the sum of the values. Both go by position; a page border changes neither the
-// operations nor their order. Queries, scores and results are gathered into matrices with a row for each row of the span and head of the block.
-func (t *attentionTask) do(worker, block int) {
-	l, k := t.s.Layout, t.d.kernels
-	dim, part := l.HeadDim, block%t.parts()
-	block /= t.parts()
-	sp, kvHead := t.spans[block/l.KVHeads], block%l.KVHeads
-	heads := min(t.heads, t.group-part*t.heads)
-	firstHead := kvHead*t.group + part*t.heads
-	rows := t.rows[sp.first : sp.first+sp.count]
-	table := t.tables[rows[0].Seq]
-	positions := int(rows[len(rows)-1].Pos) + 1 // that the last row sees
-	common := int(rows[0].Pos) + 1              // that all rows see
-
-	queries := len(rows) * heads
-	s := &t.d.scratch[worker]
-	s.queries, s.mixed = grow(s.queries, queries*dim), grow(s.mixed, queries*dim)
-	s.scores = grow(s.scores, queries*positions)
-	for i := range rows {
-		copy(s.queries[i*heads*dim:(i+1)*heads*dim], t.q[(sp.first+i)*t.cols+firstHead*dim:])
-	}
-	// Keys and values in half precision are read as they lie in the page where the kernels can.
-	dotsOf, mixHalf := k.dotsOf[gpu.F16], k.mixHalf
-	if l.Type != gpu.F16 || dim%8 != 0 {
-		dotsOf, mixHalf = nil, nil
-	}
-
-	for from := 0; from < positions; from += l.PageSize {
-		keys := t.read(table[from/l.PageSize], false, kvHead, min(l.PageSize, positions-from))
-		scores := s.scores[from:] // some rows get scores of positions that they do not see, which nobody looks at
-		if dotsOf != nil {
-			dotsOf(scores, positions, keys, s.queries, dim)
-		} else {
-			k.dots(scores, positions, t.decode(s, keys), s.queries, dim)
+func (t *attentionTask) do(worker, i int) {
+	heads, s := t.s.Layout.KVHeads, &t.d.scratch[worker]
+	switch t.step {
+	case attendWhole:
+		a := t.attend(s, t.spans[i/heads], i%heads)
+		s.partial = grow(s.partial, partialSize(a.queries(), a.dim))
+		part := a.partial(s.partial)
+		for block := range a.span.blocks() {
+			a.block(block, part)
+			a.merge(part)
 		}
-	}
-	for i := range queries {
-		k.softmax(s.scores[i*positions:i*positions+int(rows[i/heads].Pos)+1], t.scale)
-	}
-	clear(s.mixed)
-	for from := 0; from < positions; from += l.PageSize {
-		slots := min(l.PageSize, positions-from)
-		data := t.read(table[from/l.PageSize], true, kvHead, slots)
-		var values []float32
-		if mixHalf == nil {
-			values = t.decode(s, data)
+		a.finish()
+	case attendBlocks:
+		n := 0
+		for n+1 < len(t.spans) && t.spans[n+1].firstBlock <= i/heads {
+			n++
 		}
-		// mix adds positions [first, end) to the queries from a row on.
-		mix := func(row, rows, first, end int) {
-			if first >= end {
-				return
-			}
-			out, p := s.mixed[row*heads*dim:(row+rows)*heads*dim], s.scores[row*heads*positions+first:]
-			if mixHalf != nil {
-				mixHalf(out, p, positions, data[(first-from)*dim*2:(end-from)*dim*2], dim)
-			} else {
-				k.mix(out, p, positions, values[(first-from)*dim:(end-from)*dim], dim)
-			}
+		a := t.attend(s, t.spans[n], i%heads)
+		block := i/heads - a.span.firstBlock
+		a.block(block, t.blockPartial(a, block))
+	case mergeBlocks:
+		a := t.attend(s, t.spans[i/heads], i%heads)
+		for block := range a.span.blocks() {
+			a.merge(t.blockPartial(a, block))
 		}
-		mix(0, len(rows), from, min(from+slots, common))
-		for i, r := range rows {
-			mix(i, 1, max(from, common), min(from+slots, int(r.Pos)+1))
-		}
-	}
-	for i := range rows {
-		copy(t.out[(sp.first+i)*t.cols+firstHead*dim:], s.mixed[i*heads*dim:(i+1)*heads*dim])
+		a.finish()
 	}
 }
 
-// read returns the keys or values of the first slots of a page.
-func (t *attentionTask) read(p page.Index, v bool, head, slots int) []byte {
-	l := t.s.Layout
-	return pageBytes(t.slab, l, p)[l.Offset(t.layer, v, head):][:slots*l.HeadDim*l.ElemBytes()]
-}
-
-// decode returns keys or values as float32.
-func (t *attentionTask) decode(s *scratch, data []byte) []float32 {
-	if t.s.Layout.Type == gpu.F32 {
-		return asFloats(data)
-	}
-	s.kv = grow(s.kv, len(data)/2)
-	t.d.kernels.fromHalf(s.kv, data)
-	return s.kv
+// blockPartial is where the result of a block of positions is kept.
+func (t *attentionTask) blockPartial(a attention, block int) partial {
+	size := partialSize(a.queries(), a.dim)
+	return a.partial(t.partials[a.span.firstFloat+(block*t.s.Layout.KVHeads+a.kvHead)*size:][:size])
 }

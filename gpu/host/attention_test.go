@@ -167,6 +167,58 @@ func TestAttentionDoesNotDependOnBatchesPagesOrThreads(t *testing.T) {
 	forEachSet(t, testAttentionDoesNotDependOnBatchesPagesOrThreads)
 }
 
+// Softmax is merged over blocks of positions: the results are the same where these are divided among threads, and the formula's where there are several.
+func TestAttentionOverManyBlocks(t *testing.T) { forEachSet(t, testAttentionOverManyBlocks) }
+
+func testAttentionOverManyBlocks(t *testing.T, k *kernels) {
+	for _, tokens := range []int{attentionBlock - 1, attentionBlock, attentionBlock + 1, 2*attentionBlock + 37} {
+		c := &scene{layout: gpu.KVLayout{Layers: 2, KVHeads: 1, HeadDim: 8, PageSize: 16, Type: gpu.F32}, heads: 2, tokens: tokens, rope: gpu.Rope{Freqs: []float64{0.01}, Scale: 1}}
+		s := &source{uint64(tokens)}
+		c.q, c.k, c.v = s.floats(tokens*16), s.floats(tokens*8), s.floats(tokens*8)
+		want := c.run(t, k, 1, 16, tokens)
+		mustBeClose(t, "attention", want, c.twin(), 1e-4)
+		for _, v := range [][3]int{{3, 32, 1}, {4, 16, 100}, {4, 128, tokens}, {1, 64, attentionBlock}} {
+			mustEqualBits(t, fmt.Sprintf("%d tokens, %d threads, pages of %d, batches of %d", tokens, v[0], v[1], v[2]), c.run(t, k, v[0], v[1], v[2]), want)
+		}
+	}
+}
+
+// What an abandoned page holds behind the last position, infinities and what is no number included, is never seen.
+func TestAttentionSeesNoPositionBehindARow(t *testing.T) {
+	forEachSet(t, func(t *testing.T, k *kernels) {
+		for _, typ := range []gpu.Type{gpu.F16, gpu.F32} {
+			d := newDevice(t, k, 2)
+			c := newCache(t, d, gpu.KVLayout{Layers: 1, KVHeads: 1, HeadDim: 16, PageSize: 32, Type: typ}, 600)
+			s := &source{1}
+			var want []float32
+			for _, stale := range []byte{0, 0xff} {
+				data := bytesOf(c.slab.Data)
+				for i := range data {
+					data[i] = stale
+				}
+				const rows = 300
+				var all []float32
+				for from := 0; from < 2*rows; from += rows {
+					var at []gpu.Row
+					for i := range rows {
+						at = append(at, gpu.Row{Pos: int32(from + i)})
+					}
+					s.state = uint64(from)
+					q, keys, v := newMatrix(t, d, rows, 48, s.floats(rows*48)), newMatrix(t, d, rows, 16, s.floats(rows*16)), newMatrix(t, d, rows, 16, s.floats(rows*16))
+					d.RopeStore(q, keys, v, gpu.Rope{Freqs: []float64{1}, Scale: 1}, c.slab, 0, at, gpu.Tables{c.table})
+					out := newMatrix(t, d, rows, 48, nil)
+					d.Attention(out, q, c.slab, 0, at, gpu.Tables{c.table}, 0.5)
+					all = append(all, elementsOf(out)...)
+				}
+				if want == nil {
+					want = all
+				}
+				mustEqualBits(t, "attention among stale bytes", all, want)
+			}
+		}
+	})
+}
+
 func testAttentionDoesNotDependOnBatchesPagesOrThreads(t *testing.T, k *kernels) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawScene(t)
@@ -252,8 +304,8 @@ func TestSpansKeepSequencesApart(t *testing.T) {
 		want []span
 	}{
 		{"no rows", nil, nil},
-		{"a prompt", nine, []span{{0, 8}, {8, 1}}},
-		{"sequences that happen to ascend", []gpu.Row{{Seq: 0, Pos: 4}, {Seq: 1, Pos: 5}, {Seq: 1, Pos: 6}, {Seq: 2, Pos: 7}}, []span{{0, 1}, {1, 2}, {3, 1}}},
+		{"a prompt", nine, []span{{first: 0, count: 8}, {first: 8, count: 1}}},
+		{"sequences that happen to ascend", []gpu.Row{{Seq: 0, Pos: 4}, {Seq: 1, Pos: 5}, {Seq: 1, Pos: 6}, {Seq: 2, Pos: 7}}, []span{{first: 0, count: 1}, {first: 1, count: 2}, {first: 3, count: 1}}},
 	} {
 		if got := appendSpans(nil, c.rows, 8); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -194,60 +194,45 @@ func asmProductQ6_K(acc *float32, w *byte, rowBytes int, x *byte, rows int, bloc
 //go:noescape
 func asmEncodeHalf(dst *byte, src *float32, blocks int)
 
-// asmMixF32_3x4 adds n rows of v, each times an element of p, to out: 3 rows of 32 columns.
+// asmMix_3x4 adds n rows of v, each times an element of p, to out: 3 rows of 32 columns.
 //
 //go:noescape
-func asmMixF32_3x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+func asmMix_3x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
-// asmMixF32_2x4 adds n rows of v, each times an element of p, to out: 2 rows of 32 columns.
+// asmMix_2x4 adds n rows of v, each times an element of p, to out: 2 rows of 32 columns.
 //
 //go:noescape
-func asmMixF32_2x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+func asmMix_2x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
-// asmMixF32_1x8 adds n rows of v, each times an element of p, to out: 1 rows of 64 columns.
+// asmMix_1x8 adds n rows of v, each times an element of p, to out: 1 rows of 64 columns.
 //
 //go:noescape
-func asmMixF32_1x8(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+func asmMix_1x8(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
-// asmMixF32_1x4 adds n rows of v, each times an element of p, to out: 1 rows of 32 columns.
+// asmMix_1x4 adds n rows of v, each times an element of p, to out: 1 rows of 32 columns.
 //
 //go:noescape
-func asmMixF32_1x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+func asmMix_1x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
-// asmMixF32_1x1 adds n rows of v, each times an element of p, to out: 1 rows of 8 columns.
+// asmMix_1x1 adds n rows of v, each times an element of p, to out: 1 rows of 8 columns.
 //
 //go:noescape
-func asmMixF32_1x1(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-
-// asmMixF16_3x4 adds n rows of v, each times an element of p, to out: 3 rows of 32 columns.
-//
-//go:noescape
-func asmMixF16_3x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-
-// asmMixF16_2x4 adds n rows of v, each times an element of p, to out: 2 rows of 32 columns.
-//
-//go:noescape
-func asmMixF16_2x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-
-// asmMixF16_1x8 adds n rows of v, each times an element of p, to out: 1 rows of 64 columns.
-//
-//go:noescape
-func asmMixF16_1x8(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-
-// asmMixF16_1x4 adds n rows of v, each times an element of p, to out: 1 rows of 32 columns.
-//
-//go:noescape
-func asmMixF16_1x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-
-// asmMixF16_1x1 adds n rows of v, each times an element of p, to out: 1 rows of 8 columns.
-//
-//go:noescape
-func asmMixF16_1x1(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+func asmMix_1x1(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
 // asmMixTail adds n rows of v, each times an element of p, to out: less than 8 columns.
 //
 //go:noescape
-func asmMixTail(out *float32, columns int, p *float32, v *float32, rowBytes int, n int)
+func asmMixTail(out *float32, columns int, p *float32, v *float32, vStride int, n int)
+
+// asmTurnF32 turns 8 rows of src, which are srcBytes apart, of blocks of 8 columns, into rows of dst, dstBytes apart.
+//
+//go:noescape
+func asmTurnF32(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int)
+
+// asmTurnF16 turns 8 rows of src, which are srcBytes apart, of blocks of 8 columns, into rows of dst, dstBytes apart.
+//
+//go:noescape
+func asmTurnF16(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int)
 
 // asmScaleMax does x *= scale and returns the largest of the results.
 //

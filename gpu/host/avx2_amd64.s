@@ -6078,9 +6078,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF32_3x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+// func asmMix_3x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
-TEXT ·asmMixF32_3x4(SB), NOSPLIT, $0-56
+TEXT ·asmMix_3x4(SB), NOSPLIT, $0-56
 	MOVQ    outStride+8(FP), AX
 	MOVQ    out+0(FP), CX
 	LEAQ    (CX)(AX*4), DX
@@ -6090,7 +6090,7 @@ TEXT ·asmMixF32_3x4(SB), NOSPLIT, $0-56
 	LEAQ    (SI)(BX*4), DI
 	LEAQ    (DI)(BX*4), BX
 	MOVQ    v+32(FP), R8
-	MOVQ    rowBytes+40(FP), R9
+	MOVQ    vStride+40(FP), R9
 	MOVQ    n+48(FP), R10
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -6128,7 +6128,7 @@ loop:
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         R9, R8
+	LEAQ         (R8)(R9*4), R8
 	INCQ         R11
 	CMPQ         R11, R10
 	JB           loop
@@ -6149,9 +6149,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF32_2x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+// func asmMix_2x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
-TEXT ·asmMixF32_2x4(SB), NOSPLIT, $0-56
+TEXT ·asmMix_2x4(SB), NOSPLIT, $0-56
 	MOVQ    outStride+8(FP), AX
 	MOVQ    out+0(FP), CX
 	LEAQ    (CX)(AX*4), AX
@@ -6159,7 +6159,7 @@ TEXT ·asmMixF32_2x4(SB), NOSPLIT, $0-56
 	MOVQ    p+16(FP), BX
 	LEAQ    (BX)(DX*4), DX
 	MOVQ    v+32(FP), SI
-	MOVQ    rowBytes+40(FP), DI
+	MOVQ    vStride+40(FP), DI
 	MOVQ    n+48(FP), R8
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -6188,7 +6188,7 @@ loop:
 	VMOVUPS      96(SI), Y10
 	VFMADD231PS  Y10, Y8, Y3
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         DI, SI
+	LEAQ         (SI)(DI*4), SI
 	INCQ         R9
 	CMPQ         R9, R8
 	JB           loop
@@ -6205,15 +6205,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF32_1x8(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+// func asmMix_1x8(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
-TEXT ·asmMixF32_1x8(SB), NOSPLIT, $0-56
+TEXT ·asmMix_1x8(SB), NOSPLIT, $0-56
 	MOVQ    outStride+8(FP), AX
 	MOVQ    out+0(FP), AX
 	MOVQ    pStride+24(FP), CX
 	MOVQ    p+16(FP), CX
 	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
+	MOVQ    vStride+40(FP), BX
 	MOVQ    n+48(FP), SI
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
@@ -6229,23 +6229,15 @@ TEXT ·asmMixF32_1x8(SB), NOSPLIT, $0-56
 
 loop:
 	VBROADCASTSS (CX)(DI*4), Y8
-	VMOVUPS      (DX), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VMOVUPS      32(DX), Y9
-	VFMADD231PS  Y9, Y8, Y1
-	VMOVUPS      64(DX), Y9
-	VFMADD231PS  Y9, Y8, Y2
-	VMOVUPS      96(DX), Y9
-	VFMADD231PS  Y9, Y8, Y3
-	VMOVUPS      128(DX), Y9
-	VFMADD231PS  Y9, Y8, Y4
-	VMOVUPS      160(DX), Y9
-	VFMADD231PS  Y9, Y8, Y5
-	VMOVUPS      192(DX), Y9
-	VFMADD231PS  Y9, Y8, Y6
-	VMOVUPS      224(DX), Y9
-	VFMADD231PS  Y9, Y8, Y7
-	ADDQ         BX, DX
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VFMADD231PS  64(DX), Y8, Y2
+	VFMADD231PS  96(DX), Y8, Y3
+	VFMADD231PS  128(DX), Y8, Y4
+	VFMADD231PS  160(DX), Y8, Y5
+	VFMADD231PS  192(DX), Y8, Y6
+	VFMADD231PS  224(DX), Y8, Y7
+	LEAQ         (DX)(BX*4), DX
 	INCQ         DI
 	CMPQ         DI, SI
 	JB           loop
@@ -6262,15 +6254,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF32_1x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+// func asmMix_1x4(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
-TEXT ·asmMixF32_1x4(SB), NOSPLIT, $0-56
+TEXT ·asmMix_1x4(SB), NOSPLIT, $0-56
 	MOVQ    outStride+8(FP), AX
 	MOVQ    out+0(FP), AX
 	MOVQ    pStride+24(FP), CX
 	MOVQ    p+16(FP), CX
 	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
+	MOVQ    vStride+40(FP), BX
 	MOVQ    n+48(FP), SI
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
@@ -6282,15 +6274,11 @@ TEXT ·asmMixF32_1x4(SB), NOSPLIT, $0-56
 
 loop:
 	VBROADCASTSS (CX)(DI*4), Y4
-	VMOVUPS      (DX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VMOVUPS      32(DX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VMOVUPS      64(DX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VMOVUPS      96(DX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         BX, DX
+	VFMADD231PS  (DX), Y4, Y0
+	VFMADD231PS  32(DX), Y4, Y1
+	VFMADD231PS  64(DX), Y4, Y2
+	VFMADD231PS  96(DX), Y4, Y3
+	LEAQ         (DX)(BX*4), DX
 	INCQ         DI
 	CMPQ         DI, SI
 	JB           loop
@@ -6303,15 +6291,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF32_1x1(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+// func asmMix_1x1(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
-TEXT ·asmMixF32_1x1(SB), NOSPLIT, $0-56
+TEXT ·asmMix_1x1(SB), NOSPLIT, $0-56
 	MOVQ    outStride+8(FP), AX
 	MOVQ    out+0(FP), AX
 	MOVQ    pStride+24(FP), CX
 	MOVQ    p+16(FP), CX
 	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
+	MOVQ    vStride+40(FP), BX
 	MOVQ    n+48(FP), SI
 	VMOVUPS (AX), Y0
 	XORQ    DI, DI
@@ -6320,9 +6308,8 @@ TEXT ·asmMixF32_1x1(SB), NOSPLIT, $0-56
 
 loop:
 	VBROADCASTSS (CX)(DI*4), Y1
-	VMOVUPS      (DX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         BX, DX
+	VFMADD231PS  (DX), Y1, Y0
+	LEAQ         (DX)(BX*4), DX
 	INCQ         DI
 	CMPQ         DI, SI
 	JB           loop
@@ -6332,261 +6319,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func asmMixF16_3x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmMixF16_3x4(SB), NOSPLIT, $0-56
-	MOVQ    outStride+8(FP), AX
-	MOVQ    out+0(FP), CX
-	LEAQ    (CX)(AX*4), DX
-	LEAQ    (DX)(AX*4), AX
-	MOVQ    pStride+24(FP), BX
-	MOVQ    p+16(FP), SI
-	LEAQ    (SI)(BX*4), DI
-	LEAQ    (DI)(BX*4), BX
-	MOVQ    v+32(FP), R8
-	MOVQ    rowBytes+40(FP), R9
-	MOVQ    n+48(FP), R10
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS (DX), Y4
-	VMOVUPS 32(DX), Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS (AX), Y8
-	VMOVUPS 32(AX), Y9
-	VMOVUPS 64(AX), Y10
-	VMOVUPS 96(AX), Y11
-	XORQ    R11, R11
-	TESTQ   R10, R10
-	JZ      done
-
-loop:
-	VBROADCASTSS (SI)(R11*4), Y12
-	VBROADCASTSS (DI)(R11*4), Y13
-	VBROADCASTSS (BX)(R11*4), Y14
-	VCVTPH2PS    (R8), Y15
-	VFMADD231PS  Y15, Y12, Y0
-	VFMADD231PS  Y15, Y13, Y4
-	VFMADD231PS  Y15, Y14, Y8
-	VCVTPH2PS    16(R8), Y15
-	VFMADD231PS  Y15, Y12, Y1
-	VFMADD231PS  Y15, Y13, Y5
-	VFMADD231PS  Y15, Y14, Y9
-	VCVTPH2PS    32(R8), Y15
-	VFMADD231PS  Y15, Y12, Y2
-	VFMADD231PS  Y15, Y13, Y6
-	VFMADD231PS  Y15, Y14, Y10
-	VCVTPH2PS    48(R8), Y15
-	VFMADD231PS  Y15, Y12, Y3
-	VFMADD231PS  Y15, Y13, Y7
-	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         R9, R8
-	INCQ         R11
-	CMPQ         R11, R10
-	JB           loop
-
-done:
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	VMOVUPS Y4, (DX)
-	VMOVUPS Y5, 32(DX)
-	VMOVUPS Y6, 64(DX)
-	VMOVUPS Y7, 96(DX)
-	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, 32(AX)
-	VMOVUPS Y10, 64(AX)
-	VMOVUPS Y11, 96(AX)
-	VZEROUPPER
-	RET
-
-// func asmMixF16_2x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmMixF16_2x4(SB), NOSPLIT, $0-56
-	MOVQ    outStride+8(FP), AX
-	MOVQ    out+0(FP), CX
-	LEAQ    (CX)(AX*4), AX
-	MOVQ    pStride+24(FP), DX
-	MOVQ    p+16(FP), BX
-	LEAQ    (BX)(DX*4), DX
-	MOVQ    v+32(FP), SI
-	MOVQ    rowBytes+40(FP), DI
-	MOVQ    n+48(FP), R8
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS (AX), Y4
-	VMOVUPS 32(AX), Y5
-	VMOVUPS 64(AX), Y6
-	VMOVUPS 96(AX), Y7
-	XORQ    R9, R9
-	TESTQ   R8, R8
-	JZ      done
-
-loop:
-	VBROADCASTSS (BX)(R9*4), Y8
-	VBROADCASTSS (DX)(R9*4), Y9
-	VCVTPH2PS    (SI), Y10
-	VFMADD231PS  Y10, Y8, Y0
-	VFMADD231PS  Y10, Y9, Y4
-	VCVTPH2PS    16(SI), Y10
-	VFMADD231PS  Y10, Y8, Y1
-	VFMADD231PS  Y10, Y9, Y5
-	VCVTPH2PS    32(SI), Y10
-	VFMADD231PS  Y10, Y8, Y2
-	VFMADD231PS  Y10, Y9, Y6
-	VCVTPH2PS    48(SI), Y10
-	VFMADD231PS  Y10, Y8, Y3
-	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         DI, SI
-	INCQ         R9
-	CMPQ         R9, R8
-	JB           loop
-
-done:
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 96(AX)
-	VZEROUPPER
-	RET
-
-// func asmMixF16_1x8(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmMixF16_1x8(SB), NOSPLIT, $0-56
-	MOVQ    outStride+8(FP), AX
-	MOVQ    out+0(FP), AX
-	MOVQ    pStride+24(FP), CX
-	MOVQ    p+16(FP), CX
-	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
-	MOVQ    n+48(FP), SI
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	XORQ    DI, DI
-	TESTQ   SI, SI
-	JZ      done
-
-loop:
-	VBROADCASTSS (CX)(DI*4), Y8
-	VCVTPH2PS    (DX), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VCVTPH2PS    16(DX), Y9
-	VFMADD231PS  Y9, Y8, Y1
-	VCVTPH2PS    32(DX), Y9
-	VFMADD231PS  Y9, Y8, Y2
-	VCVTPH2PS    48(DX), Y9
-	VFMADD231PS  Y9, Y8, Y3
-	VCVTPH2PS    64(DX), Y9
-	VFMADD231PS  Y9, Y8, Y4
-	VCVTPH2PS    80(DX), Y9
-	VFMADD231PS  Y9, Y8, Y5
-	VCVTPH2PS    96(DX), Y9
-	VFMADD231PS  Y9, Y8, Y6
-	VCVTPH2PS    112(DX), Y9
-	VFMADD231PS  Y9, Y8, Y7
-	ADDQ         BX, DX
-	INCQ         DI
-	CMPQ         DI, SI
-	JB           loop
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VZEROUPPER
-	RET
-
-// func asmMixF16_1x4(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmMixF16_1x4(SB), NOSPLIT, $0-56
-	MOVQ    outStride+8(FP), AX
-	MOVQ    out+0(FP), AX
-	MOVQ    pStride+24(FP), CX
-	MOVQ    p+16(FP), CX
-	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
-	MOVQ    n+48(FP), SI
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	XORQ    DI, DI
-	TESTQ   SI, SI
-	JZ      done
-
-loop:
-	VBROADCASTSS (CX)(DI*4), Y4
-	VCVTPH2PS    (DX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VCVTPH2PS    16(DX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VCVTPH2PS    32(DX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VCVTPH2PS    48(DX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         BX, DX
-	INCQ         DI
-	CMPQ         DI, SI
-	JB           loop
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VZEROUPPER
-	RET
-
-// func asmMixF16_1x1(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
-// Requires: AVX, F16C, FMA3
-TEXT ·asmMixF16_1x1(SB), NOSPLIT, $0-56
-	MOVQ    outStride+8(FP), AX
-	MOVQ    out+0(FP), AX
-	MOVQ    pStride+24(FP), CX
-	MOVQ    p+16(FP), CX
-	MOVQ    v+32(FP), DX
-	MOVQ    rowBytes+40(FP), BX
-	MOVQ    n+48(FP), SI
-	VMOVUPS (AX), Y0
-	XORQ    DI, DI
-	TESTQ   SI, SI
-	JZ      done
-
-loop:
-	VBROADCASTSS (CX)(DI*4), Y1
-	VCVTPH2PS    (DX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         BX, DX
-	INCQ         DI
-	CMPQ         DI, SI
-	JB           loop
-
-done:
-	VMOVUPS Y0, (AX)
-	VZEROUPPER
-	RET
-
-// func asmMixTail(out *float32, columns int, p *float32, v *float32, rowBytes int, n int)
+// func asmMixTail(out *float32, columns int, p *float32, v *float32, vStride int, n int)
 // Requires: AVX, FMA3
 TEXT ·asmMixTail(SB), NOSPLIT, $0-48
 	MOVQ       columns+8(FP), AX
@@ -6597,7 +6330,7 @@ TEXT ·asmMixTail(SB), NOSPLIT, $0-48
 	MOVQ       out+0(FP), AX
 	MOVQ       p+16(FP), CX
 	MOVQ       v+24(FP), DX
-	MOVQ       rowBytes+32(FP), BX
+	MOVQ       vStride+32(FP), BX
 	MOVQ       n+40(FP), SI
 	VMASKMOVPS (AX), Y0, Y1
 	TESTQ      SI, SI
@@ -6608,12 +6341,136 @@ loop:
 	VMASKMOVPS   (DX), Y0, Y2
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x04, CX
-	ADDQ         BX, DX
+	LEAQ         (DX)(BX*4), DX
 	DECQ         SI
 	JNZ          loop
 
 done:
 	VMASKMOVPS Y1, Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func asmTurnF32(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int)
+// Requires: AVX
+TEXT ·asmTurnF32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstBytes+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcBytes+24(FP), BX
+	MOVQ blocks+32(FP), SI
+	LEAQ (CX)(CX*2), DI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (DX)(BX*4), R10
+
+loop:
+	LEAQ       (AX)(CX*4), R9
+	VMOVUPS    (DX), Y0
+	VMOVUPS    (DX)(BX*1), Y2
+	VMOVUPS    (DX)(BX*2), Y4
+	VMOVUPS    (DX)(R8*1), Y5
+	VUNPCKLPS  Y2, Y0, Y1
+	VUNPCKHPS  Y2, Y0, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y5
+	VUNPCKLPD  Y2, Y1, Y0
+	VUNPCKHPD  Y2, Y1, Y2
+	VUNPCKLPD  Y5, Y3, Y4
+	VUNPCKHPD  Y5, Y3, Y5
+	VMOVUPS    (R10), Y1
+	VMOVUPS    (R10)(BX*1), Y6
+	VMOVUPS    (R10)(BX*2), Y8
+	VMOVUPS    (R10)(R8*1), Y9
+	VUNPCKLPS  Y6, Y1, Y3
+	VUNPCKHPS  Y6, Y1, Y7
+	VUNPCKLPS  Y9, Y8, Y6
+	VUNPCKHPS  Y9, Y8, Y9
+	VUNPCKLPD  Y6, Y3, Y1
+	VUNPCKHPD  Y6, Y3, Y6
+	VUNPCKLPD  Y9, Y7, Y8
+	VUNPCKHPD  Y9, Y7, Y9
+	VPERM2F128 $0x20, Y1, Y0, Y3
+	VMOVUPS    Y3, (AX)
+	VPERM2F128 $0x31, Y1, Y0, Y3
+	VMOVUPS    Y3, (R9)
+	VPERM2F128 $0x20, Y6, Y2, Y0
+	VMOVUPS    Y0, (AX)(CX*1)
+	VPERM2F128 $0x31, Y6, Y2, Y0
+	VMOVUPS    Y0, (R9)(CX*1)
+	VPERM2F128 $0x20, Y8, Y4, Y0
+	VMOVUPS    Y0, (AX)(CX*2)
+	VPERM2F128 $0x31, Y8, Y4, Y0
+	VMOVUPS    Y0, (R9)(CX*2)
+	VPERM2F128 $0x20, Y9, Y5, Y0
+	VMOVUPS    Y0, (AX)(DI*1)
+	VPERM2F128 $0x31, Y9, Y5, Y0
+	VMOVUPS    Y0, (R9)(DI*1)
+	LEAQ       (AX)(CX*8), AX
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, R10
+	DECQ       SI
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func asmTurnF16(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int)
+// Requires: AVX, F16C
+TEXT ·asmTurnF16(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstBytes+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcBytes+24(FP), BX
+	MOVQ blocks+32(FP), SI
+	LEAQ (CX)(CX*2), DI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (DX)(BX*4), R10
+
+loop:
+	LEAQ       (AX)(CX*4), R9
+	VCVTPH2PS  (DX), Y0
+	VCVTPH2PS  (DX)(BX*1), Y2
+	VCVTPH2PS  (DX)(BX*2), Y4
+	VCVTPH2PS  (DX)(R8*1), Y5
+	VUNPCKLPS  Y2, Y0, Y1
+	VUNPCKHPS  Y2, Y0, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y5
+	VUNPCKLPD  Y2, Y1, Y0
+	VUNPCKHPD  Y2, Y1, Y2
+	VUNPCKLPD  Y5, Y3, Y4
+	VUNPCKHPD  Y5, Y3, Y5
+	VCVTPH2PS  (R10), Y1
+	VCVTPH2PS  (R10)(BX*1), Y6
+	VCVTPH2PS  (R10)(BX*2), Y8
+	VCVTPH2PS  (R10)(R8*1), Y9
+	VUNPCKLPS  Y6, Y1, Y3
+	VUNPCKHPS  Y6, Y1, Y7
+	VUNPCKLPS  Y9, Y8, Y6
+	VUNPCKHPS  Y9, Y8, Y9
+	VUNPCKLPD  Y6, Y3, Y1
+	VUNPCKHPD  Y6, Y3, Y6
+	VUNPCKLPD  Y9, Y7, Y8
+	VUNPCKHPD  Y9, Y7, Y9
+	VPERM2F128 $0x20, Y1, Y0, Y3
+	VMOVUPS    Y3, (AX)
+	VPERM2F128 $0x31, Y1, Y0, Y3
+	VMOVUPS    Y3, (R9)
+	VPERM2F128 $0x20, Y6, Y2, Y0
+	VMOVUPS    Y0, (AX)(CX*1)
+	VPERM2F128 $0x31, Y6, Y2, Y0
+	VMOVUPS    Y0, (R9)(CX*1)
+	VPERM2F128 $0x20, Y8, Y4, Y0
+	VMOVUPS    Y0, (AX)(CX*2)
+	VPERM2F128 $0x31, Y8, Y4, Y0
+	VMOVUPS    Y0, (R9)(CX*2)
+	VPERM2F128 $0x20, Y9, Y5, Y0
+	VMOVUPS    Y0, (AX)(DI*1)
+	VPERM2F128 $0x31, Y9, Y5, Y0
+	VMOVUPS    Y0, (R9)(DI*1)
+	LEAQ       (AX)(CX*8), AX
+	ADDQ       $0x10, DX
+	ADDQ       $0x10, R10
+	DECQ       SI
+	JNZ        loop
 	VZEROUPPER
 	RET
 

@@ -88,10 +88,12 @@ func testKernelsStayWithinTheirArguments(t *testing.T, k *kernels) {
 			k.fromHalf(w, half)
 			p, out := f.floats(s, rows*ws), f.floats(s, rows*n)
 			k.mix(out, p, ws, w, n)
-			if k.mixHalf != nil && n%8 == 0 {
-				k.mixHalf(out, p, ws, half, n)
-			}
-			k.softmax(f.floats(s, n), 1)
+			k.exponentials(f.floats(s, n), 1)
+			k.scale(f.floats(s, n), 2)
+			keys := f.floats(s, (n-1)*keyStride+(ws+7)&^7)
+			k.turn(keys, w, n)
+			k.turnHalf(keys, half, n)
+			k.scores(f.floats(s, (rows-1)*scoreStride+(ws+7)&^7), x, keys, n, ws)
 			a, b, c := f.floats(s, n), f.floats(s, n), f.floats(s, n)
 			k.rmsNorm(c, a, b, 1e-5)
 			k.rmsNorm(a, a, b, 1e-5)

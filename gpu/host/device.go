@@ -33,10 +33,13 @@ type scratch struct {
 	weights []float32 // decoded rows of a weight
 	rows    []float32 // rows of activations of a product in parts
 	lanes   []float32 // sums in progress of a product in parts
-	kv      []float32 // decoded keys or values of a page
-	queries []float32 // queries of a block of attention
-	scores  []float32 // their scores
-	mixed   []float32 // their results
+	queries []float32 // of attention
+	keys    []float32 // decoded keys of a run of positions, turned
+	values  []float32 // decoded values of one
+	scores  []float32 // of each query with each key
+	partial []float32 // results of a block
+	merged  []float32 // results of all blocks so far
+	weight  [1]float32
 
 	products [][stripRows]float32 // sums in progress of a product of a quantised weight
 }

@@ -1,5 +1,7 @@
 package host
 
+import "encoding/binary"
+
 // dot is the sum of a[i]*b[i]. Element i goes to sum i mod 8, in ascending order; the eight sums are added as a tree at the end.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
@@ -66,5 +68,33 @@ func mixRow(out, p, v []float32) {
 			out[i] += float32(weight * row[i])
 		}
 		v = v[n:]
+	}
+}
+
+func turn(dst, src []float32, n int) {
+	for j := range len(src) / n {
+		for i, v := range src[j*n : (j+1)*n] {
+			dst[i*keyStride+j] = v
+		}
+	}
+}
+
+func turnHalf(dst []float32, src []byte, n int) {
+	for j := range len(src) / 2 / n {
+		for i := range n {
+			dst[i*keyStride+j] = halfToFloat(binary.LittleEndian.Uint16(src[2*(j*n+i):]))
+		}
+	}
+}
+
+func scores(out, q, keys []float32, dim, n int) {
+	for j := range len(q) / dim {
+		row := out[j*scoreStride:][:n]
+		clear(row)
+		for i, v := range q[j*dim : (j+1)*dim] {
+			for e, k := range keys[i*keyStride:][:n] {
+				row[e] += float32(v * k)
+			}
+		}
 	}
 }

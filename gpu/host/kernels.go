@@ -48,10 +48,16 @@ type kernels struct {
 	partsFrom int
 	// mix does (row j of out) += p[j*stride]*(row 0 of v) + p[j*stride+1]*(row 1 of v) + ..., adding the rows in this order. Rows of out and v have n elements.
 	mix func(out, p []float32, stride int, v []float32, n int)
-	// mixHalf is mix of rows in half precision, with the same bits as mix of the decoded rows. n is a multiple of 8. A set may lack it.
-	mixHalf func(out, p []float32, stride int, v []byte, n int)
-	// softmax replaces scores x by exp(x*scale) over the sum of these.
-	softmax func(x []float32, scale float32)
+	// turn sets dst[i*keyStride+j] to element i of row j of src, whose rows have n elements. turnHalf is turn of rows in half precision.
+	turn     func(dst, src []float32, n int)
+	turnHalf func(dst []float32, src []byte, n int)
+	// scores sets (row j of out)[i] = q[j*dim]*keys[i] + q[j*dim+1]*keys[keyStride+i] + ..., added in this order, for i < n. Rows of out are scoreStride apart; more of them
+	// may be written, up to a multiple of 8.
+	scores func(out, q, keys []float32, dim, n int)
+	// exponentials replaces scores x by exp(x*scale-highest), where highest is the largest x*scale, and returns that and their sum.
+	exponentials func(x []float32, scale float32) (highest, sum float32)
+	// scale does x *= factor.
+	scale func(x []float32, factor float32)
 	// rmsNorm sets out = x / sqrt(mean(x^2) + eps) * w. out may be x.
 	rmsNorm func(out, x, w []float32, eps float32)
 	// rotate turns the pairs of a head in place by the angles whose cosines and sines are given.
@@ -121,7 +127,11 @@ func goKernels() *kernels {
 		quantise:     quantise,
 		dots:         dots,
 		mix:          mix,
-		softmax:      softmax,
+		turn:         turn,
+		turnHalf:     turnHalf,
+		scores:       scores,
+		exponentials: exponentials,
+		scale:        scale,
 		rmsNorm:      rmsNorm,
 		rotateNorm:   rotateNorm,
 		rotateNeox:   rotateNeox,

@@ -39,15 +39,18 @@ func avx2Kernels() *kernels {
 			gpu.BF16: dotTiles{1, 2, [4]dotTile{1: asmDotsBF16_4x1, 2: asmDotsBF16_4x2, 3: asmDotsBF16_4x3},
 				[4]dotTile{1: asmDotsBF16_1x1, 2: asmDotsBF16_1x2, 3: asmDotsBF16_1x3}}.dots,
 		},
-		mix:        avx2Mix,
-		mixHalf:    avx2MixHalf,
-		fewRows:    map[gpu.Type]int{gpu.F16: 16, gpu.BF16: 16},
-		softmax:    avx2Softmax,
-		rmsNorm:    avx2RMSNorm,
-		rotateNorm: avx2RotateNorm,
-		rotateNeox: avx2RotateNeox,
-		add:        avx2Add,
-		swiglu:     avx2SwiGLU,
+		mix:          avx2Mix,
+		fewRows:      map[gpu.Type]int{gpu.F16: 16, gpu.BF16: 16},
+		turn:         avx2Turn,
+		turnHalf:     avx2TurnHalf,
+		scores:       avx2Scores,
+		exponentials: avx2Exponentials,
+		scale:        avx2Scale,
+		rmsNorm:      avx2RMSNorm,
+		rotateNorm:   avx2RotateNorm,
+		rotateNeox:   avx2RotateNeox,
+		add:          avx2Add,
+		swiglu:       avx2SwiGLU,
 	}
 }
 
@@ -211,27 +214,28 @@ func avx2EncodeHalf(dst []byte, src []float32) {
 }
 
 // mixTile adds to a fixed number of rows and columns of out.
-type mixTile func(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)
+type mixTile func(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)
 
-// mixTiles are the tiles of an encoding of v: by their number of rows 32 columns wide, and for one row.
+// mixTiles are the tiles by their size: by their number of rows 32 columns wide, and for one row.
 type mixTiles struct {
-	elemBytes int
-	wide      [4]mixTile
-	row64     mixTile
-	row8      mixTile
+	wide  [4]mixTile
+	row64 mixTile
+	row8  mixTile
 }
 
-// mix covers the columns of out, a multiple of 8, with tiles.
-func (t *mixTiles) mix(out, p []float32, stride int, v []byte, n, columns int) {
-	rowBytes := n * t.elemBytes
-	rows, count := len(out)/n, len(v)/rowBytes
-	if rows == 0 || count == 0 {
+func avx2MixTiles() mixTiles {
+	return mixTiles{[4]mixTile{1: asmMix_1x4, 2: asmMix_2x4, 3: asmMix_3x4}, asmMix_1x8, asmMix_1x1}
+}
+
+// mix covers columns, a multiple of 8, of out with tiles.
+func (t mixTiles) mix(out strided, p []float32, stride int, v strided, columns int) {
+	if out.rows == 0 || v.rows == 0 || columns == 0 {
 		return
 	}
-	_ = p[(rows-1)*stride+count-1]
-	for j := 0; j < rows; {
-		height := min(3, rows-j)
-		if rows-j == 4 {
+	_, _, _ = p[(out.rows-1)*stride+v.rows-1], out.data[(out.rows-1)*out.stride+columns-1], v.data[(v.rows-1)*v.stride+columns-1]
+	for j := 0; j < out.rows; {
+		height := min(3, out.rows-j)
+		if out.rows-j == 4 {
 			height = 2
 		}
 		for c := 0; c < columns; {
@@ -244,7 +248,7 @@ func (t *mixTiles) mix(out, p []float32, stride int, v []byte, n, columns int) {
 				tile, width, high = t.row8, 8, 1
 			}
 			for i := j; i < j+height; i += high {
-				tile(&out[i*n+c], n, &p[i*stride], stride, &v[c*t.elemBytes], rowBytes, count)
+				tile(&out.data[i*out.stride+c], out.stride, &p[i*stride], stride, &v.data[c], v.stride, v.rows)
 			}
 			c += width
 		}
@@ -253,39 +257,74 @@ func (t *mixTiles) mix(out, p []float32, stride int, v []byte, n, columns int) {
 }
 
 func avx2Mix(out, p []float32, stride int, v []float32, n int) {
-	t := mixTiles{4, [4]mixTile{1: asmMixF32_1x4, 2: asmMixF32_2x4, 3: asmMixF32_3x4}, asmMixF32_1x8, asmMixF32_1x1}
-	whole := n &^ 7
-	t.mix(out, p, stride, asBytes(v), n, whole)
-	if whole == n {
+	rows, count, whole := len(out)/n, len(v)/n, n&^7
+	avx2MixTiles().mix(strided{out, rows, n}, p, stride, strided{v, count, n}, whole)
+	if whole == n || count == 0 {
 		return
 	}
-	rows, count := len(out)/n, len(v)/n
-	for j := 0; j < rows && count > 0; j++ {
+	for j := range rows {
 		weights := p[j*stride : j*stride+count]
-		asmMixTail(&out[j*n+whole], n-whole, &weights[0], &v[whole], 4*n, count)
+		asmMixTail(&out[j*n+whole], n-whole, &weights[0], &v[whole], n, count)
 	}
 }
 
-func avx2MixHalf(out, p []float32, stride int, v []byte, n int) {
-	t := mixTiles{2, [4]mixTile{1: asmMixF16_1x4, 2: asmMixF16_2x4, 3: asmMixF16_3x4}, asmMixF16_1x8, asmMixF16_1x1}
-	t.mix(out, p, stride, v, n, n)
+func avx2Scores(out, q, keys []float32, dim, n int) {
+	columns := (n + 7) &^ 7
+	rows := len(q) / dim
+	for j := range rows {
+		clear(out[j*scoreStride:][:columns])
+	}
+	avx2MixTiles().mix(strided{out, rows, scoreStride}, q, dim, strided{keys, dim, keyStride}, columns)
 }
 
-// softmaxRun is how many elements one call of assembly works on, a multiple of 8.
-const softmaxRun = 8 << 10
+func avx2Turn(dst, src []float32, n int) {
+	avx2TurnRows(asmTurnF32, dst, asBytes(src), 4*n, n)
+	if n%8 != 0 || len(src)/n%8 != 0 {
+		turnRest(dst, n, len(src)/n, func(j, i int) float32 { return src[j*n+i] })
+	}
+}
 
-func avx2Softmax(x []float32, scale float32) {
-	highest := float32(math.Inf(-1))
-	for from := 0; from < len(x); from += softmaxRun {
-		highest = max(highest, asmScaleMax(&x[from], min(softmaxRun, len(x)-from), scale))
+func avx2TurnHalf(dst []float32, src []byte, n int) {
+	avx2TurnRows(asmTurnF16, dst, src, 2*n, n)
+	if n%8 != 0 || len(src)/2/n%8 != 0 {
+		turnRest(dst, n, len(src)/2/n, func(j, i int) float32 { return halfToFloat(binary.LittleEndian.Uint16(src[2*(j*n+i):])) })
+	}
+}
+
+// avx2TurnRows turns whole squares of 8 rows and columns.
+func avx2TurnRows(turn func(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int), dst []float32, src []byte, rowBytes, n int) {
+	for j := 0; j+8 <= len(src)/rowBytes && n >= 8; j += 8 {
+		_ = dst[(n-1)*keyStride+j+7]
+		turn(&dst[j], 4*keyStride, &src[j*rowBytes], rowBytes, n/8)
+	}
+}
+
+// turnRest turns the elements of rows that are in no whole square.
+func turnRest(dst []float32, n, rows int, at func(j, i int) float32) {
+	for j := range rows {
+		first := 0
+		if j < rows&^7 {
+			first = n &^ 7
+		}
+		for i := first; i < n; i++ {
+			dst[i*keyStride+j] = at(j, i)
+		}
+	}
+}
+
+func avx2Exponentials(x []float32, scale float32) (highest, sum float32) {
+	if len(x) == 0 {
+		return float32(math.Inf(-1)), 0
 	}
 	var sums [8]float32
-	for from := 0; from < len(x); from += softmaxRun {
-		asmExpSum(&x[from], min(softmaxRun, len(x)-from), highest, &sums)
-	}
-	factor := 1 / addLanes(&sums)
-	for from := 0; from < len(x); from += softmaxRun {
-		asmScale(&x[from], min(softmaxRun, len(x)-from), factor)
+	highest = asmScaleMax(&x[0], len(x), scale)
+	asmExpSum(&x[0], len(x), highest, &sums)
+	return highest, addLanes(&sums)
+}
+
+func avx2Scale(x []float32, factor float32) {
+	if len(x) > 0 {
+		asmScale(&x[0], len(x), factor)
 	}
 }
 

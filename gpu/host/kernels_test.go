@@ -283,8 +283,7 @@ func testMixAddsRowsOneAfterTheOther(t *testing.T, k *kernels) {
 		stride := count + rapid.IntRange(0, 3).Draw(t, "gap")
 		s := newSource(t)
 		before, p := s.floats(n*rows), s.floats(stride*rows+1)
-		half := s.encoded(gpu.F16, n*count)
-		v := twinDecode(gpu.F16, half, 1, n*count)
+		v := s.floats(n * count)
 		want := append([]float32(nil), before...)
 		twin := widen(before)
 		for j := range rows {
@@ -299,10 +298,39 @@ func testMixAddsRowsOneAfterTheOther(t *testing.T, k *kernels) {
 		k.mix(got, p, stride, v, n)
 		mustEqualBits(t, "mix", got, want)
 		mustBeClose(t, "mix", got, twin, 1e-4)
-		if k.mixHalf != nil && n%8 == 0 {
-			got = append([]float32(nil), before...)
-			k.mixHalf(got, p, stride, half, n)
-			mustEqualBits(t, "mix of halves", got, want)
+	})
+}
+
+func TestTurnedKeysGiveScores(t *testing.T) { forEachSet(t, testTurnedKeysGiveScores) }
+
+func testTurnedKeysGiveScores(t *testing.T, k *kernels) {
+	rapid.Check(t, func(t *rapid.T) {
+		dim, n, rows := rapid.IntRange(1, 70).Draw(t, "dim"), rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "rows")
+		s := newSource(t)
+		half := s.encoded(gpu.F16, n*dim)
+		keys, q := twinDecode(gpu.F16, half, 1, n*dim), s.floats(rows*dim)
+		turned, turnedHalf := s.floats(dim*keyStride), s.floats(dim*keyStride)
+		k.turn(turned, keys, dim)
+		k.turnHalf(turnedHalf, half, dim)
+		for i := range dim {
+			for j := range n {
+				mustEqualBits(t, "turned", []float32{turned[i*keyStride+j], turnedHalf[i*keyStride+j]}, []float32{keys[j*dim+i], keys[j*dim+i]})
+			}
+		}
+		got, alone := make([]float32, rows*scoreStride), make([]float32, scoreStride)
+		k.scores(got, q, turned, dim, n)
+		for r := range rows {
+			want := make([]float64, n)
+			for j := range want {
+				for i := range dim {
+					want[j] += float64(q[r*dim+i]) * float64(keys[j*dim+i])
+				}
+			}
+			mustBeClose(t, "scores", got[r*scoreStride:][:n], want, 1e-4)
+			k.scores(alone, q[r*dim:(r+1)*dim], turned, dim, n)
+			mustEqualBits(t, "scores of one row", got[r*scoreStride:][:n], alone[:n])
+			k.scores(alone, q[r*dim:(r+1)*dim], turned[n-1:], dim, 1)
+			mustEqualBits(t, "one score", got[r*scoreStride+n-1:][:1], alone[:1])
 		}
 	})
 }
@@ -325,6 +353,11 @@ func TestExpIsWithinOneUnitInTheLastPlace(t *testing.T) {
 	})
 }
 
+func softmax(k *kernels, x []float32, scale float32) {
+	_, sum := k.exponentials(x, scale)
+	k.scale(x, 1/sum)
+}
+
 func TestSoftmaxWeights(t *testing.T) { forEachSet(t, testSoftmaxWeights) }
 
 func testSoftmaxWeights(t *testing.T, k *kernels) {
@@ -343,7 +376,7 @@ func testSoftmaxWeights(t *testing.T, k *kernels) {
 		for i := range want {
 			want[i] /= sum
 		}
-		k.softmax(x, scale)
+		softmax(k, x, scale)
 		for i := range want { // exp is as exact as its argument, which was rounded: by 2^-24 of up to 240
 			if math.Abs(float64(x[i])-want[i]) > 2e-5*want[i]+1e-37 {
 				t.Fatalf("weight %d is %v, want %v", i, x[i], want[i])
@@ -359,7 +392,7 @@ func TestSoftmaxKeepsWhatIsNotANumber(t *testing.T) {
 			for bad := range n {
 				x := make([]float32, n)
 				x[bad] = float32(math.NaN())
-				k.softmax(x, 1)
+				softmax(k, x, 1)
 				for i, v := range x {
 					if v == v {
 						t.Fatalf("%d scores of which %d is not a number: weight %d is %v", n, bad, i, v)

@@ -31,10 +31,10 @@ func exp(x float32) float32 {
 	return float32(s * math.Float64frombits(uint64(int64(n)+1023)<<52))
 }
 
-func softmax(x []float32, scale float32) {
-	highest := float32(math.Inf(-1))
+func exponentials(x []float32, factor float32) (highest, sum float32) {
+	highest = float32(math.Inf(-1))
 	for i := range x {
-		x[i] *= scale
+		x[i] *= factor
 		highest = max(highest, x[i])
 	}
 	total := 0.0
@@ -43,9 +43,12 @@ func softmax(x []float32, scale float32) {
 		x[i] = e
 		total += float64(e)
 	}
-	sum := float32(total)
+	return highest, float32(total)
+}
+
+func scale(x []float32, factor float32) {
 	for i := range x {
-		x[i] /= sum
+		x[i] *= factor
 	}
 }
 

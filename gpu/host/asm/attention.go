@@ -10,11 +10,11 @@ import (
 
 // mix emits out += p*v for ps rows of weights p, pStride elements apart, and 8*vectors columns of n rows of v. An element of out takes the rows of v in ascending order,
 // each by a fused multiply-add.
-func mix(f format, ps, vectors int) {
-	function(fmt.Sprintf("asmMix%s_%dx%d", f.name, ps, vectors), "func(out *float32, outStride int, p *float32, pStride int, v *byte, rowBytes int, n int)",
+func mix(ps, vectors int) {
+	function(fmt.Sprintf("asmMix_%dx%d", ps, vectors), "func(out *float32, outStride int, p *float32, pStride int, v *float32, vStride int, n int)",
 		fmt.Sprintf("adds n rows of v, each times an element of p, to out: %d rows of %d columns.", ps, 8*vectors))
 	out, p := rows("out", ps, pointer("outStride"), 4), rows("p", ps, pointer("pStride"), 4)
-	v, rowBytes, n := pointer("v"), pointer("rowBytes"), pointer("n")
+	v, vStride, n := pointer("v"), pointer("vStride"), pointer("n")
 	acc := make([][]reg.VecVirtual, ps)
 	for j := range acc {
 		for i := range vectors {
@@ -34,12 +34,17 @@ func mix(f format, ps, vectors int) {
 		VBROADCASTSS(Mem{Base: p[j], Index: at, Scale: 4}, weights[j])
 	}
 	for i := range vectors {
-		value := f.elements(Mem{Base: v, Disp: 8 * f.size * i})
+		value := Op(Mem{Base: v, Disp: 32 * i})
+		if ps > 1 {
+			loaded := YMM()
+			VMOVUPS(value, loaded)
+			value = loaded
+		}
 		for j := range ps {
 			VFMADD231PS(value, weights[j], acc[j][i])
 		}
 	}
-	ADDQ(rowBytes, v)
+	LEAQ(Mem{Base: v, Index: vStride, Scale: 4}, v)
 	INCQ(at)
 	CMPQ(at, n)
 	JB(LabelRef("loop"))
@@ -52,12 +57,12 @@ func mix(f format, ps, vectors int) {
 	end()
 }
 
-// mixTail is mix for fewer than 8 columns of float32.
+// mixTail is mix for fewer than 8 columns.
 func mixTail(c *constants) {
-	function("asmMixTail", "func(out *float32, columns int, p *float32, v *float32, rowBytes int, n int)",
+	function("asmMixTail", "func(out *float32, columns int, p *float32, v *float32, vStride int, n int)",
 		"adds n rows of v, each times an element of p, to out: less than 8 columns.")
 	mask := tailMask(c, pointer("columns"))
-	out, p, v, rowBytes, n := pointer("out"), pointer("p"), pointer("v"), pointer("rowBytes"), pointer("n")
+	out, p, v, vStride, n := pointer("out"), pointer("p"), pointer("v"), pointer("vStride"), pointer("n")
 	acc, value, weight := YMM(), YMM(), YMM()
 	VMASKMOVPS(Mem{Base: out}, mask, acc)
 	TESTQ(n, n)
@@ -67,11 +72,68 @@ func mixTail(c *constants) {
 	VMASKMOVPS(Mem{Base: v}, mask, value)
 	VFMADD231PS(value, weight, acc)
 	ADDQ(Imm(4), p)
-	ADDQ(rowBytes, v)
+	LEAQ(Mem{Base: v, Index: vStride, Scale: 4}, v)
 	DECQ(n)
 	JNZ(LabelRef("loop"))
 	Label("done")
 	VMASKMOVPS(acc, mask, Mem{Base: out})
+	end()
+}
+
+// turn emits the transposition of 8 rows of src, by squares of 8 columns: element j of row i of dst is element i of row j of src.
+func turn(f format) {
+	function("asmTurn"+f.name, "func(dst *float32, dstBytes int, src *byte, srcBytes int, blocks int)",
+		"turns 8 rows of src, which are srcBytes apart, of blocks of 8 columns, into rows of dst, dstBytes apart.")
+	dst, dstBytes, src, srcBytes, blocks := pointer("dst"), pointer("dstBytes"), pointer("src"), pointer("srcBytes"), pointer("blocks")
+	dst3, src3, dst4, src4 := GP64(), GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: dstBytes, Index: dstBytes, Scale: 2}, dst3)
+	LEAQ(Mem{Base: srcBytes, Index: srcBytes, Scale: 2}, src3)
+	LEAQ(Mem{Base: src, Index: srcBytes, Scale: 4}, src4)
+	at := func(base, base4, distance, triple reg.Register, i int) Mem {
+		m := Mem{Base: base}
+		if i >= 4 {
+			m.Base = base4
+		}
+		switch i % 4 {
+		case 1:
+			m.Index, m.Scale = distance, 1
+		case 2:
+			m.Index, m.Scale = distance, 2
+		case 3:
+			m.Index, m.Scale = triple, 1
+		}
+		return m
+	}
+	Label("loop")
+	LEAQ(Mem{Base: dst, Index: dstBytes, Scale: 4}, dst4)
+	var quarter [2][4]reg.VecVirtual // of the rows' halves: element i and i+4 of four rows
+	for half := range quarter {
+		var r, t [4]reg.VecVirtual
+		for i := range r {
+			r[i], t[i] = f.elements(at(src, src4, srcBytes, src3, 4*half+i)), YMM()
+		}
+		VUNPCKLPS(r[1], r[0], t[0])
+		VUNPCKHPS(r[1], r[0], t[1])
+		VUNPCKLPS(r[3], r[2], t[2])
+		VUNPCKHPS(r[3], r[2], t[3])
+		VUNPCKLPD(t[2], t[0], r[0])
+		VUNPCKHPD(t[2], t[0], r[1])
+		VUNPCKLPD(t[3], t[1], r[2])
+		VUNPCKHPD(t[3], t[1], r[3])
+		quarter[half] = r
+	}
+	for i := range 4 {
+		v := YMM()
+		VPERM2F128(Imm(0x20), quarter[1][i], quarter[0][i], v)
+		VMOVUPS(v, at(dst, dst4, dstBytes, dst3, i))
+		VPERM2F128(Imm(0x31), quarter[1][i], quarter[0][i], v)
+		VMOVUPS(v, at(dst, dst4, dstBytes, dst3, i+4))
+	}
+	LEAQ(Mem{Base: dst, Index: dstBytes, Scale: 8}, dst)
+	ADDQ(Imm(uint64(8*f.size)), src)
+	ADDQ(Imm(uint64(8*f.size)), src4)
+	DECQ(blocks)
+	JNZ(LabelRef("loop"))
 	end()
 }
 

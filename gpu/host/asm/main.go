@@ -49,12 +49,12 @@ func main() {
 	productQ5_K(c)
 	productQ6_K(c)
 	encodeHalf()
-	for _, f := range formats()[:2] {
-		for _, shape := range [][2]int{{3, 4}, {2, 4}, {1, 8}, {1, 4}, {1, 1}} {
-			mix(f, shape[0], shape[1])
-		}
+	for _, shape := range [][2]int{{3, 4}, {2, 4}, {1, 8}, {1, 4}, {1, 1}} {
+		mix(shape[0], shape[1])
 	}
 	mixTail(c)
+	turn(formats()[0])
+	turn(formats()[1])
 	softmax(c)
 	elementwise(c)
 	rotate()

@@ -2,27 +2,10 @@ package kvpooltest
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
 )
-
-// A search finds the same with one worker or two, and whatever the hashes.
-func TestSearchesAgree(t *testing.T) {
-	if raced {
-		t.Skip("too long under the race detector")
-	}
-	for _, w := range Small() {
-		name, _ := w.Titled()
-		t.Run(name, func(t *testing.T) {
-			a, b := w.Explore(Bounds{Workers: 1}), w.Explore(Bounds{Workers: 2})
-			if a.States != b.States || a.Edges != b.Edges || a.Depth != b.Depth || !maps.Equal(a.Situation, b.Situation) {
-				t.Errorf("one worker:\n%v\ntwo:\n%v", &a, &b)
-			}
-		})
-	}
-}
 
 // States that are merged go on alike, and so do ledgers that are taken for one: else a search depends on which it meets first, and misses what follows from the other.
 func TestMergedStatesGoOnAlike(t *testing.T) {
@@ -35,7 +18,7 @@ func TestMergedStatesGoOnAlike(t *testing.T) {
 	for _, w := range append(Small(), fenced) {
 		name, _ := w.Titled()
 		t.Run(name, func(t *testing.T) {
-			b := Bounds{Workers: 1, Compare: 20, States: 60000}
+			b := Bounds{Workers: 1, Compare: 20, States: 25000}
 			if raced {
 				b.States = 2000
 			}
@@ -68,7 +51,7 @@ func TestAttemptsAlike(t *testing.T) {
 		world  *World
 		broken string
 	}{
-		{&World{Name: "alike", Nodes: []Node{{Pages: 2}, {Pages: 1}}, Requests: []Request{alike, alike}, Cancel: true}, ""},
+		{&World{Name: "alike", Nodes: []Node{{Pages: 2}, {Pages: 1}}, Requests: []Request{alike, alike}, Failures: 1}, ""},
 		{&World{Name: "alike, served", Nodes: []Node{{Pages: 1, Scrub: true}, {Pages: 2}}, Requests: []Request{alike, alike}, Served: true}, ""},
 		{&World{Name: "alike, late reads", Nodes: []Node{{Pages: 2}, {Pages: 2}}, Requests: []Request{alike, alike}, Losses: 1, LateReads: true}, "I4"},
 	} {

@@ -3,6 +3,7 @@ package kvpooltest
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -19,7 +20,7 @@ var (
 	markdown = flag.Bool("markdown", false, "print rows of the tables of docs/protocol.md")
 )
 
-// The small worlds are searched to their end, and get into every situation that they are for.
+// The small worlds are searched to their end, and get into every situation that they are for. Another search, with one worker and other hashes, finds the same.
 func TestWorlds(t *testing.T) {
 	for _, w := range Small() {
 		name, want := w.Titled()
@@ -32,6 +33,13 @@ func TestWorlds(t *testing.T) {
 				if !r.Situation[s] && r.Exhausted {
 					t.Errorf("never: %s", s)
 				}
+			}
+			if *states > 0 || raced {
+				return
+			}
+			again := w.Explore(Bounds{Workers: 1})
+			if again.States != r.States || again.Edges != r.Edges || again.Depth != r.Depth || !maps.Equal(again.Situation, r.Situation) {
+				t.Errorf("another search found\n%v", &again)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package kvasir
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
@@ -33,6 +34,10 @@ type Config struct {
 	MaxNumBatchedTokens int
 	// MaxPrefillChunk bounds the prompt tokens of one sequence in a step. 0: the whole budget.
 	MaxPrefillChunk int
+	// TargetITL is how long answers that grow should wait for each next token at most (inter-token latency): while there are some, prompts are computed in smaller pieces, as
+	// the steps of this machine turn out to need it, though never in less than a page a step. It makes first tokens come later, and changes no answer. 0: no target; a step has as many prompt tokens
+	// as MaxNumBatchedTokens and MaxPrefillChunk allow.
+	TargetITL time.Duration
 	// MaxQueue bounds the sequences that wait. 0: 1024.
 	MaxQueue int
 	// DisablePrefixCache turns off the reuse of pages between requests with a common beginning (of one tenant).
@@ -77,6 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 		if err := positive(f.name, f.v, f.def); err != nil {
 			return c, err
 		}
+	}
+	if c.TargetITL < 0 {
+		return c, fmt.Errorf("kvasir: TargetITL is %v; it must not be negative", c.TargetITL)
 	}
 	if c.PageSize < 16 || c.PageSize > 128 || c.PageSize&(c.PageSize-1) != 0 {
 		return c, fmt.Errorf("kvasir: PageSize is %d; it must be 16, 32, 64 or 128", c.PageSize)

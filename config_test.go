@@ -3,6 +3,7 @@ package kvasir
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kvasir-engine/kvasir/gpu"
 )
@@ -76,6 +77,7 @@ func TestConfigErrors(t *testing.T) {
 		"page size":          {Config{PageSize: 20}, []string{"PageSize", "20", "16, 32, 64 or 128"}},
 		"a large page":       {Config{PageSize: 256}, []string{"PageSize"}},
 		"negative":           {Config{MaxQueue: -1}, []string{"MaxQueue", "-1"}},
+		"negative time":      {Config{TargetITL: -time.Second}, []string{"TargetITL", "-1s"}},
 		"KV type":            {Config{KVCacheDType: "fp8"}, []string{"KVCacheDType", "fp8", "f16"}},
 		"budget":             {Config{MaxNumSeqs: 100, MaxNumBatchedTokens: 50}, []string{"MaxNumBatchedTokens", "50", "100"}},
 		"pool under context": {Config{MaxTotalTokens: 512}, []string{"512", "1024", "--max-total-tokens"}},

@@ -109,7 +109,7 @@ func (e *Engine) start() error {
 	cfg := actors.Config{
 		Device: e.dev, Model: e.model, Layout: layout, LayoutHash: layoutHash(e.model, layout, e.dev.KernelSet()),
 		Sched: sched.Config{PageSize: layout.PageSize, TotalPages: p.pages, MaxModelLen: p.maxModelLen, MaxNumSeqs: e.cfg.MaxNumSeqs,
-			MaxBatchedTokens: e.cfg.MaxNumBatchedTokens, MaxPrefillChunk: e.cfg.MaxPrefillChunk, MaxQueue: e.cfg.MaxQueue},
+			MaxBatchedTokens: e.cfg.MaxNumBatchedTokens, MaxPrefillChunk: e.cfg.MaxPrefillChunk, MaxQueue: e.cfg.MaxQueue, TargetStepNanos: e.cfg.TargetITL.Nanoseconds()},
 		PrefixCache: !e.cfg.DisablePrefixCache, Scrub: e.cfg.Scrub, Logger: e.log,
 		Registerer: e.registry, Labels: prometheus.Labels{"model_name": e.info.Name},
 	}

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"time"
+
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 	"github.com/kvasir-engine/kvasir/model/sample"
@@ -70,6 +72,7 @@ type (
 // did not fail also what can be offered. The slices are used again by the next step.
 type stepDone struct {
 	step     uint64
+	took     time.Duration // from the batch's arrival at the runner
 	results  []sched.Result
 	tokens   []sample.Result
 	causes   []error

@@ -97,7 +97,8 @@ func (r *runner) step(b *sched.Batch) *stepDone {
 	out := r.forward()
 	r.closePages()
 	r.sample(b, out)
-	r.node.metrics.step.Observe(time.Since(began).Seconds())
+	r.done.took = time.Since(began)
+	r.node.metrics.step.Observe(r.done.took.Seconds())
 	r.node.metrics.stepTokens.Observe(float64(len(r.batch.Rows)))
 	return &r.done
 }

@@ -68,7 +68,7 @@ func (a *schedulerActor) Receive(ctx actor.Context) {
 		if a.attempts != nil {
 			a.attempts.sealed(m)
 		}
-		a.step(sched.Event{Kind: sched.EvStepDone, Step: m.step, Results: m.results})
+		a.step(sched.Event{Kind: sched.EvStepDone, Step: m.step, Nanos: m.took.Nanoseconds(), Results: m.results})
 		a.batch = nil
 	case schedReport:
 		m.reply <- a.core.Counts()

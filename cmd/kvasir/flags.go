@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"math"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -48,16 +49,17 @@ type engineFlags struct {
 	ServedModelName string `placeholder:"NAME" help:"Name of the model for clients (default: the file's name without .gguf)."`
 	Threads         int    `placeholder:"N" help:"Threads that compute (default: one a CPU)."`
 
-	MaxModelLen         int    `placeholder:"TOKENS" help:"Longest prompt and answer together (default: the model's context, or what fits a quarter of the free memory)."`
-	MaxTotalTokens      int    `placeholder:"TOKENS" help:"Size of the KV cache (default: --max-num-seqs requests of full length, within a quarter of the free memory)."`
-	MaxNumSeqs          int    `placeholder:"N" help:"Most sequences computed together (default: 64 in serve, 1 in run)."`
-	MaxNumBatchedTokens int    `default:"512" placeholder:"TOKENS" help:"Most tokens computed in one step (default: 512)."`
-	MaxPrefillChunk     int    `placeholder:"TOKENS" help:"Most prompt tokens of one sequence in a step (default: --max-num-batched-tokens)."`
-	MaxQueue            int    `default:"1024" placeholder:"N" help:"Most sequences that wait; more are refused (default: 1024)."`
-	PageSize            int    `default:"16" enum:"16,32,64,128" placeholder:"TOKENS" help:"Size of a KV page: 16, 32, 64 or 128 (default: 16)."`
-	KVCacheDtype        string `name:"kv-cache-dtype" default:"auto" enum:"auto,f16,f32" placeholder:"TYPE" help:"Type of keys and values: f16, f32, or auto, which is f16 (default: auto)."`
-	EnablePrefixCaching bool   `default:"true" negatable:"" help:"Reuse KV pages between requests of one tenant that begin alike (default: yes)."`
-	Scrub               bool   `help:"Zero KV pages when they are freed."`
+	MaxModelLen         int           `placeholder:"TOKENS" help:"Longest prompt and answer together (default: the model's context, or what fits a quarter of the free memory)."`
+	MaxTotalTokens      int           `placeholder:"TOKENS" help:"Size of the KV cache (default: --max-num-seqs requests of full length, within a quarter of the free memory)."`
+	MaxNumSeqs          int           `placeholder:"N" help:"Most sequences computed together (default: 64 in serve, 1 in run)."`
+	MaxNumBatchedTokens int           `default:"512" placeholder:"TOKENS" help:"Most tokens computed in one step (default: 512)."`
+	MaxPrefillChunk     int           `placeholder:"TOKENS" help:"Most prompt tokens of one sequence in a step (default: --max-num-batched-tokens)."`
+	TargetITL           time.Duration `name:"target-itl" placeholder:"TIME" help:"Longest time between two tokens of an answer to aim at, 50ms say: prompts are computed in smaller pieces while answers grow (default: none)."`
+	MaxQueue            int           `default:"1024" placeholder:"N" help:"Most sequences that wait; more are refused (default: 1024)."`
+	PageSize            int           `default:"16" enum:"16,32,64,128" placeholder:"TOKENS" help:"Size of a KV page: 16, 32, 64 or 128 (default: 16)."`
+	KVCacheDtype        string        `name:"kv-cache-dtype" default:"auto" enum:"auto,f16,f32" placeholder:"TYPE" help:"Type of keys and values: f16, f32, or auto, which is f16 (default: auto)."`
+	EnablePrefixCaching bool          `default:"true" negatable:"" help:"Reuse KV pages between requests of one tenant that begin alike (default: yes)."`
+	Scrub               bool          `help:"Zero KV pages when they are freed."`
 }
 
 // bound is a number that a flag gave, and what it must be.
@@ -85,6 +87,9 @@ func check(bounds ...bound) error {
 func (f *engineFlags) config(sequences int) (kvasir.Config, error) {
 	atLeast := func(flag string, value, least int) bound {
 		return bound{flag, float64(value), float64(least), math.MaxFloat64}
+	}
+	if f.TargetITL < 0 {
+		return kvasir.Config{}, usage("--target-itl is %v; it must be at least 0", f.TargetITL)
 	}
 	if err := check(
 		atLeast("threads", f.Threads, 0),
@@ -115,6 +120,7 @@ func (f *engineFlags) config(sequences int) (kvasir.Config, error) {
 		MaxNumSeqs:          sequences,
 		MaxNumBatchedTokens: f.MaxNumBatchedTokens,
 		MaxPrefillChunk:     f.MaxPrefillChunk,
+		TargetITL:           f.TargetITL,
 		MaxQueue:            f.MaxQueue,
 		DisablePrefixCache:  !f.EnablePrefixCaching,
 		Scrub:               f.Scrub,

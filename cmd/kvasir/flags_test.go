@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -26,6 +27,7 @@ func TestFlagsBecomeTheConfiguration(t *testing.T) {
 		{"", nil, defaults},
 		{"--model m.gguf --served-model-name n --threads 3", nil, with(func(c *kvasir.Config) { c.Model, c.ServedModelName, c.Threads = "m.gguf", "n", 3 })},
 		{"--page-size 64 --max-model-len 100 --max-total-tokens 1000", nil, with(func(c *kvasir.Config) { c.PageSize, c.MaxModelLen, c.MaxTotalTokens = 64, 100, 1000 })},
+		{"--target-itl 50ms", nil, with(func(c *kvasir.Config) { c.TargetITL = 50 * time.Millisecond })},
 		{"--max-num-seqs 8 --max-num-batched-tokens 9 --max-prefill-chunk 7 --max-queue 6", nil, with(func(c *kvasir.Config) {
 			c.MaxNumSeqs, c.MaxNumBatchedTokens, c.MaxPrefillChunk, c.MaxQueue = 8, 9, 7, 6
 		})},
@@ -79,6 +81,8 @@ func TestBadFlagsAreNamed(t *testing.T) {
 		{"run x --page-size 8", []string{"--page-size", `"16"`, `"128"`, `"8"`}},
 		{"run x --kv-cache-dtype int4", []string{"--kv-cache-dtype", `"f16"`, `"int4"`}},
 		{"run x --threads=-1", []string{"--threads is -1", "at least 0"}},
+		{"run x --target-itl=-1s", []string{"--target-itl is -1s", "at least 0"}},
+		{"run x --target-itl 50", []string{"--target-itl", "missing unit"}},
 		{"run x --max-queue 0", []string{"--max-queue is 0", "at least 1"}},
 		{"run x --max-num-batched-tokens 0", []string{"--max-num-batched-tokens is 0", "at least 1"}},
 		{"run x --max-model-len many", []string{"--max-model-len", `"many"`}},

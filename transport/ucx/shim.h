@@ -1,4 +1,4 @@
-//go:build ucx
+//go:build ucx && cgo
 
 // One UCX worker with an operating system thread of its own, which alone calls UCX once it has been started.
 #ifndef KVASIR_UCX_SHIM_H

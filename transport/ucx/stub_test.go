@@ -1,4 +1,4 @@
-//go:build !ucx
+//go:build !ucx || !cgo
 
 package ucx_test
 

@@ -161,7 +161,7 @@ func (e *Engine) cluster(cfg *actors.Config) error {
 	}
 	vocabulary := e.file.Metadata()
 	c := &actors.ClusterConfig{
-		Prefill: n.Mode != "decode", Decode: n.Mode != "prefill", Listen: n.Addr, Peers: n.Peers, Transports: transports,
+		Prefill: n.Mode != "decode", Decode: n.Mode != "prefill", Listen: n.Addr, Peers: n.Peers, Transports: transports, Tracing: e.traces,
 		Remote: remote.Config{TLS: tls, Insecure: n.Security.Insecure, Vocabulary: vocabulary, Self: remote.Hello{
 			BitIdentity: n.RequireBitIdentity, Model: e.info.Name, ModelDigest: e.model.Digest(), Vocabulary: sha256.Sum256(vocabulary)}},
 	}

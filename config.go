@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/kvasir-engine/kvasir/gpu"
@@ -52,6 +53,8 @@ type Config struct {
 	Logger *zap.Logger
 	// Registry receives the engine's metrics. nil: a registry of its own, which Handler serves at /metrics.
 	Registry *prometheus.Registry
+	// TracerProvider receives a span for each request, and at a node of a cluster for each part of one. nil: no traces.
+	TracerProvider trace.TracerProvider
 	// Progress is called while a model is loaded, with bytes done and in all. nil: not called.
 	Progress func(done, total int64)
 }

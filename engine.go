@@ -57,7 +57,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, log: cfg.Logger, registry: cfg.Registry}
+	e := &Engine{front: front{traces: cfg.TracerProvider}, cfg: cfg, log: cfg.Logger, registry: cfg.Registry}
 	if e.registry == nil {
 		e.registry = prometheus.NewRegistry()
 		e.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -160,7 +160,7 @@ func (e *Engine) Failed() <-chan struct{} { return e.node.Failed() }
 
 // Handler is the OpenAI-compatible HTTP API, with /health, /ready and /metrics. Without options it answers everyone, as tenant "default".
 func (e *Engine) Handler(opts ...HandlerOption) http.Handler {
-	return newHandler(e, e.log, e.registry, opts)
+	return newHandler(e, e.log, e.registry, e.traces, opts)
 }
 
 // A HandlerOption says how Handler differs from what it is without.

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/kvasir-engine/kvasir/actors"
@@ -33,6 +37,8 @@ type GatewayConfig struct {
 
 	// Logger receives what operators should know; prompts and answers never. nil: nothing is logged.
 	Logger *zap.Logger
+	// TracerProvider receives a span for each request, whose context goes to the nodes. nil: no traces.
+	TracerProvider trace.TracerProvider
 	// Registry receives the gateway's metrics. nil: a registry of its own, which Handler serves at /metrics.
 	Registry *prometheus.Registry
 }
@@ -59,6 +65,7 @@ func OpenGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 		cfg.RequestTimeout = 10 * time.Minute
 	}
 	g := &Gateway{log: cfg.Logger, registry: cfg.Registry}
+	g.traces = cfg.TracerProvider
 	if g.log == nil {
 		g.log = zap.NewNop()
 	}
@@ -122,7 +129,7 @@ func (g *Gateway) Failed() <-chan struct{} { return g.gateway.Failed() }
 
 // Handler is the OpenAI-compatible HTTP API, as Engine.Handler.
 func (g *Gateway) Handler(opts ...HandlerOption) http.Handler {
-	return newHandler(g, g.log, g.registry, opts)
+	return newHandler(g, g.log, g.registry, g.traces, opts)
 }
 
 // Registry has the gateway's metrics.
@@ -143,10 +150,15 @@ func (g *Gateway) Shutdown(ctx context.Context) error { return errors.Join(g.Dra
 func (g *Gateway) Close() error { return g.gateway.Close() }
 
 // newHandler serves HTTP for an engine or a gateway.
-func newHandler(e server.Engine, log *zap.Logger, registry *prometheus.Registry, opts []HandlerOption) http.Handler {
+func newHandler(e server.Engine, log *zap.Logger, registry *prometheus.Registry, traces trace.TracerProvider, opts []HandlerOption) http.Handler {
 	cfg := server.Config{Logger: log, Gatherer: registry, Registerer: registry}
 	for _, opt := range opts {
 		opt(&cfg)
 	}
-	return server.New(e, cfg)
+	h := server.New(e, cfg)
+	if traces == nil {
+		return h
+	}
+	return otelhttp.NewHandler(h, "http", otelhttp.WithTracerProvider(traces), otelhttp.WithPropagators(propagation.TraceContext{}),
+		otelhttp.WithFilter(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/") }))
 }

@@ -22,6 +22,7 @@ type attempts struct {
 	core     *handoff.Node
 	fx       []handoff.NodeEffect
 	gateways map[uint64]reporter
+	spans    *attemptSpans
 }
 
 // reporter is a gateway that is connected.
@@ -70,10 +71,12 @@ func (t *attempts) hear(message any) {
 		t.tell(handoff.NodeEvent{Kind: handoff.EvGatewayUp, Gateway: m.node, GatewayLife: m.life})
 	case gatewayLost:
 		delete(t.gateways, m.life)
+		t.spans.gatewayGone(m.life)
 		t.tell(handoff.NodeEvent{Kind: handoff.EvGatewayLost, GatewayLife: m.life})
 	case *gatewaySaid:
 		t.told(m)
 	case *poolSaid:
+		t.spans.said(m.fx)
 		t.tell(handoff.NodeEvent{Kind: handoff.EvPool, Pool: m.fx})
 	case handoffTick:
 		c := t.a.core.Counts()
@@ -91,6 +94,7 @@ func (t *attempts) told(m *gatewaySaid) {
 	ev := handoff.NodeEvent{Kind: handoff.EvTold, Gateway: m.node, GatewayLife: m.life, Message: m.message}
 	if m.message.Kind == handoff.MsgSubmit {
 		ev.Seq = t.a.node.registry.name()
+		t.spans.submitted(m.message, m.trace)
 	}
 	t.tell(ev)
 }
@@ -109,6 +113,7 @@ func (t *attempts) perform(fx *handoff.NodeEffect) {
 	n := t.a.node
 	switch fx.Kind {
 	case handoff.FxReport:
+		t.spans.reported(&fx.Message)
 		if g, ok := t.gateways[fx.GatewayLife]; ok {
 			g.Report(&fx.Message)
 		}
@@ -254,7 +259,7 @@ func (n *Node) newAttempts(a *schedulerActor) (*attempts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempts{a: a, core: core, gateways: map[uint64]reporter{}}, nil
+	return &attempts{a: a, core: core, gateways: map[uint64]reporter{}, spans: newAttemptSpans(n.cluster.Tracing)}, nil
 }
 
 // beat tells the attempts that time passes, with the pool's load, and the channels.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/kvasir-engine/kvasir/actors/remote"
@@ -36,8 +37,9 @@ type ClusterConfig struct {
 	Handoff     handoff.NodeConfig    // times and bounds; the rest is filled in here
 	ExportQuota int                   // pages that may be promised to other nodes at a time; half of the pool
 
-	Tick        time.Duration // how often the pure parts hear that time passes; 50 ms
-	ReadTimeout time.Duration // a read that has not landed for so long makes its connection suspected; 30 s
+	Tracing     trace.TracerProvider // nil: no traces
+	Tick        time.Duration        // how often the pure parts hear that time passes; 50 ms
+	ReadTimeout time.Duration        // a read that has not landed for so long makes its connection suspected; 30 s
 }
 
 func (c ClusterConfig) withDefaults(pages int) (*ClusterConfig, error) {

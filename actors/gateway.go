@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/kvasir-engine/kvasir/actors/remote"
+	"github.com/kvasir-engine/kvasir/actors/wire"
 	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -109,7 +110,7 @@ func (g *Gateway) spawn() error {
 	}
 	g.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(g.log)), actor.WithDeadLetterThrottleInterval(deadLetterInterval))
 	props := actor.PropsFromProducer(func() actor.Actor {
-		return &gatewayActor{gateway: g, core: core, peers: map[page.Node]*remote.Peer{}, streams: map[page.Seq]*gatewayStream{}}
+		return &gatewayActor{gateway: g, core: core, peers: map[page.Node]*remote.Peer{}, streams: map[page.Seq]*gatewayStream{}, traces: map[*handoff.Spec]wire.Trace{}}
 	}, actor.WithMailbox(boundedMailbox(mailboxLimit)))
 	ready := make(chan struct{})
 	sup := &gatewaySupervisor{gateway: g, start: func(ctx actor.Context) {
@@ -320,11 +321,13 @@ type gatewayActor struct {
 	fx      []handoff.GatewayEffect
 	peers   map[page.Node]*remote.Peer
 	streams map[page.Seq]*gatewayStream
+	traces  map[*handoff.Spec]wire.Trace // of requests without an outcome that are traced
 }
 
 type gatewayStream struct {
 	stream *Stream
 	choice int
+	spec   *handoff.Spec
 }
 
 func (a *gatewayActor) Receive(ctx actor.Context) {
@@ -364,7 +367,10 @@ func (a *gatewayActor) submit(m *gatewaySubmit) {
 		if err != nil {
 			panic(err) // validated sampling can be encoded
 		}
-		a.streams[q] = &gatewayStream{stream: m.stream, choice: i}
+		a.streams[q] = &gatewayStream{stream: m.stream, choice: i, spec: spec}
+		if m.spec.Trace != nil {
+			a.traces[spec] = m.spec.Trace
+		}
 		a.step(handoff.GatewayEvent{Kind: handoff.EvRequest, Request: uint64(q), Spec: spec, Hashes: hashes, Deadline: deadline})
 	}
 }
@@ -397,6 +403,7 @@ func (a *gatewayActor) perform(fx *handoff.GatewayEffect) {
 		q := page.Seq(fx.Request)
 		s := a.streams[q]
 		delete(a.streams, q)
+		delete(a.traces, s.spec)
 		end, err := outcomeOf(fx)
 		if fx.Outcome == handoff.Rejected {
 			g.metrics.rejected(1)

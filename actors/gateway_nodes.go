@@ -130,7 +130,13 @@ func (a *gatewayActor) introduce(p *remote.Peer) {
 }
 
 // tell sends a message of the core's. What cannot be sent now is said again.
-func (a *gatewayActor) tell(p *remote.Peer, m *handoff.Message) { a.send(p, m, nil) }
+func (a *gatewayActor) tell(p *remote.Peer, m *handoff.Message) {
+	var trace wire.Trace
+	if m.Kind == handoff.MsgSubmit {
+		trace = a.traces[m.Spec]
+	}
+	a.send(p, m, trace)
+}
 
 func (a *gatewayActor) send(p *remote.Peer, m any, trace wire.Trace) {
 	if err := p.SendTraced(m, trace); err != nil && !errors.Is(err, remote.ErrBusy) {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/kvasir-engine/kvasir/actors/wire"
 	"github.com/kvasir-engine/kvasir/gpu"
 	"github.com/kvasir-engine/kvasir/kvpool"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
@@ -285,6 +286,7 @@ type Spec struct {
 	StopTokens []int32
 	Sampling   request.Sampling
 	Seed       uint64
+	Trace      wire.Trace // of the asker; nil: none
 }
 
 // ask is what admission needs to know.

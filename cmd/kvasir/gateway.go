@@ -14,6 +14,7 @@ type gatewayCmd struct {
 	httpFlags    `group:"HTTP"`
 	clusterFlags `group:"Cluster"`
 	logFlags     `group:"Log"`
+	traceFlags   `group:"Log"`
 }
 
 // clusterFlags say which nodes there are.
@@ -52,6 +53,12 @@ func (c *gatewayCmd) Run(a *app) error {
 	}
 	cfg := kvasir.GatewayConfig{Nodes: nodes, ServedModelName: c.ServedModelName, Security: c.security(), DecodeLocalPrefill: c.DecodeLocalPrefill,
 		RequestTimeout: c.RequestTimeout, Logger: log}
+	provider, flush, err := c.provider("kvasir-gateway")
+	if err != nil {
+		return err
+	}
+	defer flush()
+	cfg.TracerProvider = provider
 	return c.serve(a, log, true, "waiting for a node", func(ctx context.Context) (engine, error) { return a.openGateway(ctx, cfg) })
 }
 

@@ -42,6 +42,7 @@ type serveCmd struct {
 	engineFlags `group:"Engine"`
 	nodeFlags   `group:"Cluster"`
 	logFlags    `group:"Log"`
+	traceFlags  `group:"Log"`
 }
 
 // Help is the second paragraph of the command's help.
@@ -63,6 +64,16 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	cfg.Logger = log
+	service := "kvasir"
+	if cfg.Node != nil {
+		service += "-" + cfg.Node.Mode
+	}
+	provider, flush, err := c.provider(service)
+	if err != nil {
+		return err
+	}
+	defer flush()
+	cfg.TracerProvider = provider
 	return c.serve(a, log, cfg.Node == nil, "loading", func(ctx context.Context) (engine, error) { return a.load(ctx, cfg) })
 }
 

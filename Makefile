@@ -38,7 +38,7 @@ check-protocol:
 
 # Each rule of the hand-off broken in turn: the checker must find every one.
 mutants:
-	$(GO) test -count=1 -timeout 20m -v -run '^TestMutants$$' ./kvpool/kvpooltest -args -mutants=all
+	$(GO) test -count=1 -timeout 60m -v -run '^TestMutants$$' ./kvpool/kvpooltest -args -mutants=all
 
 # A simulated cluster under every fault, SEEDS times from seed FROM, on all cores.
 soak-sim:

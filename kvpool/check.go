@@ -115,10 +115,12 @@ func (l *Ledger) checkOwners() error {
 
 // checkPages: what each state allows.
 func (l *Ledger) checkPages() error {
-	scrubbing := 0
+	var scrubbing [MaxGroups]int
 	for i := range l.pages {
 		s := &l.pages[i]
 		switch {
+		case page.Index(i) < l.groupOf(page.Index(i)).first || i >= int(l.groupOf(page.Index(i)).first)+l.groupOf(page.Index(i)).Pages:
+			return broken("I10", "page %d is not in the range of its group, %d", i, s.group)
 		case s.state != Free && s.gen == 0:
 			return broken("I6", "page %d is %v without a generation", i, s.state)
 		case s.indexed && s.state != Resident:
@@ -133,47 +135,58 @@ func (l *Ledger) checkPages() error {
 			return broken("I11", "page %d: in the idle list %v, indexed %v, readers %d", i, s.idle, s.indexed, s.readers)
 		}
 		if s.state == Quarantined && s.edges == none {
-			scrubbing++
+			scrubbing[s.group]++
 		}
 	}
-	if scrubbing != l.scrubbing {
-		return broken("I11", "%d pages await their scrub, %d are counted", scrubbing, l.scrubbing)
+	for i := range l.groups {
+		if scrubbing[i] != l.groups[i].scrubbing {
+			return broken("I11", "%d pages await their scrub, %d are counted", scrubbing[i], l.groups[i].scrubbing)
+		}
 	}
 	return nil
 }
 
-// checkFree: the free list holds the Free pages.
+// checkFree: the free lists of the groups hold their Free pages.
 func (l *Ledger) checkFree() error {
-	n := 0
-	for i := l.free; i != none; i = l.pages[i].next {
-		if n++; n > l.count[Free] || l.pages[i].state != Free {
-			return broken("I1", "page %d (%v) is in the free list, place %d of %d", i, l.pages[i].state, n, l.count[Free])
+	total := 0
+	for k := range l.groups {
+		g, n := &l.groups[k], 0
+		for i := g.free; i != none; i = l.pages[i].next {
+			if n++; n > g.frees || l.pages[i].state != Free || int(l.pages[i].group) != k {
+				return broken("I1", "page %d (%v) is in the free list, place %d of %d", i, l.pages[i].state, n, g.frees)
+			}
 		}
+		if n != g.frees {
+			return broken("I11", "%d of %d Free pages are in the free list", n, g.frees)
+		}
+		total += n
 	}
-	if n != l.count[Free] {
-		return broken("I11", "%d of %d Free pages are in the free list", n, l.count[Free])
+	if total != l.count[Free] {
+		return broken("I11", "%d of %d Free pages are in the free lists", total, l.count[Free])
 	}
 	return nil
 }
 
-// checkIdle: the idle list holds the idle pages.
+// checkIdle: the idle lists of the groups hold their idle pages.
 func (l *Ledger) checkIdle() error {
-	q := &l.idle
-	n, before, patrol := 0, none, q.patrol == none
-	for i := q.head; i != none; before, i = i, l.pages[i].next {
-		if n++; n > q.size || !l.pages[i].idle || l.pages[i].prev != before {
-			return broken("I11", "page %d breaks the idle list", i)
-		}
-		patrol = patrol || i == q.patrol
-	}
-	idle := 0
+	var idle [MaxGroups]int
 	for i := range l.pages {
 		if l.pages[i].idle {
-			idle++
+			idle[l.pages[i].group]++
 		}
 	}
-	if n != q.size || n != idle || q.tail != before || !patrol {
-		return broken("I11", "the idle list has %d pages, counts %d, pages say %d", n, q.size, idle)
+	for k := range l.groups {
+		q := &l.groups[k].idle
+		n, before, patrol := 0, none, q.patrol == none
+		for i := q.head; i != none; before, i = i, l.pages[i].next {
+			if n++; n > q.size || !l.pages[i].idle || l.pages[i].prev != before || int(l.pages[i].group) != k {
+				return broken("I11", "page %d breaks the idle list", i)
+			}
+			patrol = patrol || i == q.patrol
+		}
+		if n != q.size || n != idle[k] || q.tail != before || !patrol {
+			return broken("I11", "the idle list has %d pages, counts %d, pages say %d", n, q.size, idle[k])
+		}
 	}
 	return nil
 }
@@ -187,7 +200,7 @@ func (l *Ledger) checkIndex() error {
 			continue
 		}
 		n++
-		if got := l.index.find(l.pages, s.domain, &s.chain); got != int32(i) {
+		if got := l.index.find(l.pages, s.group, s.domain, &s.chain); got != int32(i) {
 			return broken("I5", "page %d is in the prefix index, which finds %d in its place", i, got)
 		}
 	}

@@ -18,7 +18,7 @@ func (l *Ledger) copyOut(refs []page.Ref) {
 		}
 		p := int32(ref.Page)
 		if !s.indexed {
-			if p = l.index.find(l.pages, s.domain, &s.chain); p == none || !s.full {
+			if p = l.index.find(l.pages, s.group, s.domain, &s.chain); p == none || !s.full {
 				l.stale(EvCopyOut, WrongState)
 				continue
 			}
@@ -57,9 +57,13 @@ func (l *Ledger) copied(number uint64, failed bool) {
 
 // restore takes a page for each copy that seq wants back, behind the pages that it has, or none if there are not enough. The job is their one writer until it ends;
 // seq holds them meanwhile and reads nothing (I2).
-func (l *Ledger) restore(seq page.Seq, want []Check, alarms int) {
+func (l *Ledger) restore(ev *Event) {
+	seq, want, alarms := ev.Seq, ev.Checks, ev.N
+	g := l.groupAt(EvRestore, ev.Group)
 	reader := l.own.find(sequence(seq))
 	switch {
+	case g == nil:
+		return
 	case seq == 0 || len(want) == 0:
 		l.stale(EvRestore, Malformed)
 		return
@@ -70,15 +74,15 @@ func (l *Ledger) restore(seq page.Seq, want []Check, alarms int) {
 		l.stale(EvRestore, WrongState)
 		l.emit(Effect{Kind: FxRestored, Seq: seq})
 		return
-	case l.available(len(want)) < len(want):
+	case l.available(g, len(want)) < len(want):
 		l.emit(Effect{Kind: FxRestored, Seq: seq})
 		return
 	}
-	l.evict(len(want) - l.count[Free])
+	l.evict(g, len(want)-g.frees)
 	reader, job := l.own.enrol(sequence(seq)), l.newJob(Restore)
 	l.own.pair(reader, job)
 	for i := range want {
-		p := l.takeFree()
+		p := l.takeFree(g)
 		s := &l.pages[p]
 		l.move(s, Restoring)
 		s.domain, s.chain, s.checksum = want[i].Domain, want[i].Chain, want[i].Checksum

@@ -70,6 +70,22 @@
 // that it repeats, for the same reason. A page that a check pins is not evicted. EvPatrol has idle pages checked in turn, so that bytes which went bad are found though
 // nobody asks for them; it does not count as a use.
 //
+// # Cache groups
+//
+// A cache group ([Group]) is the set of a model's layers whose keys live equally long: one for most models, two where some layers see a window only. A page holds the keys of one group's layers,
+// so each group has a range of the slab for its own, with lists of Free and idle pages for its own; a reference says by its page's number which group it is of. A sequence has pages in each, and fills,
+// seals and reads them by the same events; EvAllot, EvPatrol and EvRestore say for which group.
+//
+// Of a group with a window a sequence lets go of what has slid out of it (EvSlide), which then goes home, or stays idle in the index, while the sequence runs.
+//
+// A prompt is matched as a whole: FxMatched gives the longest prefix of which every group has what it needs, which is all pages, or the last Window of them. If one of these is found bad there is no match at
+// all: a shorter prefix needs other pages of a windowed group.
+//
+// A sequence that has let go of a page may have read it when it was bad already. So when a page turns out bad, every sequence that has slid a page of its domain since it was last found good is told to
+// end, as one that still holds it. To be known it keeps one page at least.
+//
+// The hand-off takes models of one group without a window: with others [New] refuses a PageSize, and so nothing can be reserved or expected.
+//
 // # Bad pages
 //
 // A page is bad if its header or its bytes are not what they must be: EvVerified says so of pages about to gain a reader or on patrol, EvBadPage of a page
@@ -198,6 +214,9 @@
 // # Cost
 //
 // Step costs time in proportion to the pages an event names, frees or evicts and (where an owner of one page is looked for) that page's owners, never to the pool; the
-// exceptions are a bad page, and the loss or fence of a link, which looks at every attempt. A tick repeats every offer without an answer: how often is the shell's. Step allocates only while the
-// number of owners, attempts or tombstones in use at a time grows.
+// exceptions are a bad page, and the loss or fence of a link, which looks at every attempt. A match over a window looks at each page of the prompt once a group and once more for each time that the groups
+// disagree. A tick repeats every offer without an answer: how often is the shell's. Step allocates only while the number of owners, attempts or tombstones in use at a time grows.
+//
+// What grows with the pool nevertheless is how often the processor has to wait for memory: a page costs its slot, which lies next to its neighbour's as long as pages come and go in runs, and a place in the
+// prefix index, which lies anywhere, when it is entered, looked for or evicted.
 package kvpool

@@ -6,7 +6,7 @@ import "github.com/kvasir-engine/kvasir/kvpool/page"
 type EventKind uint8
 
 const (
-	// EvAllot: the scheduler asks for N pages. Answered by FxAllotted with as many as there are (maybe none), at once.
+	// EvAllot: the scheduler asks for N pages of Group. Answered by FxAllotted with as many as there are (maybe none), at once.
 	EvAllot EventKind = iota + 1
 	// EvReturn: the scheduler gives Refs of its allotment back.
 	EvReturn
@@ -26,7 +26,7 @@ const (
 	EvBadPage
 	// EvScrubbed: the bytes and header of Ref are zeroed.
 	EvScrubbed
-	// EvPatrol: check up to N pages that nobody but the prefix index reads (slow patrol). Answered by FxVerify if there are any.
+	// EvPatrol: check up to N pages of Group that nobody but the prefix index reads (slow patrol). Answered by FxVerify if there are any.
 	EvPatrol
 
 	// The hand-off between nodes follows. A node is the prefill node (P) of some attempts and the decode node (D) of others.
@@ -69,13 +69,16 @@ const (
 	EvCopyOut
 	// EvCopied: the copy of job Job is over: nothing reads its pages for it any more. Failed: not all has been copied. Answered by FxCopied.
 	EvCopied
-	// EvRestore: Seq, which may have matched pages, wants the next pages of its table from copies that are kept: Checks say what each must hold (without Ref), all of them full
+	// EvRestore: Seq, which may have matched pages, wants the next pages of its table in Group from copies that are kept: Checks say what each must hold (without Ref), all of them full
 	// pages. N is that of the last FxDistrust which the asker has heard (0: of none). Answered by FxRestore, or by FxRestored with no page (no room, or another N); a
 	// sequence that waits for a match or a restore, or must end, is stale.
 	EvRestore
 	// EvRestored: the copy of job Job into pages is over: no more will land. Checks say, for its pages in their order, what lies there now: Domain and Chain as in the header
 	// that is kept with the copy, Checksum as the bytes hash to. Failed: it is not known. A timeout or an error alone is not an end.
 	EvRestored
+
+	// EvSlide: Refs are pages of Seq, in a group with a window, that have slid out of it: Seq will not read them any more. It keeps one page at least.
+	EvSlide
 )
 
 // Seal tells that a page is filled and will not be written again.
@@ -92,6 +95,7 @@ type Seal struct {
 type Event struct {
 	Kind   EventKind
 	N      int
+	Group  int // cache group
 	Seq    page.Seq
 	Job    uint64
 	Domain page.Domain
@@ -120,7 +124,8 @@ type EffectKind uint8
 const (
 	// FxAllotted: Refs (newly allotted, fewer than the N asked for if there are no more) are the scheduler's to spend or return.
 	FxAllotted EffectKind = iota + 1
-	// FxMatched: Seq reads Refs, pages 0.. of its table, all verified. Maybe none.
+	// FxMatched: Seq reads Refs, pages 0.. of its table, all verified. Maybe none. Over several groups, or one with a window: N pages of the prompt are there, and Refs are, of each
+	// group in turn, those that it needs of them: all, or the last Window.
 	FxMatched
 	// FxVerify: hash the bytes of Checks and compare header and checksum; answer with EvVerified for Job. The pages stay pinned until then.
 	FxVerify

@@ -210,11 +210,11 @@ func (l *Ledger) reserveImport(i int32) bool {
 	x := &l.imports[i]
 	l.takeOwn(i)
 	need := len(x.places) + x.spares(l.cfg.PageSize) - x.own
-	if can := l.available(need); can < need {
+	if can := l.available(&l.groups[0], need); can < need {
 		l.stop(i, verdict{status: Refused, have: need, max: can})
 		return false
 	}
-	l.evict(need - l.count[Free])
+	l.evict(&l.groups[0], need-l.groups[0].frees)
 	for at := x.own; at < len(x.places); at++ {
 		l.reservePlace(i, at)
 	}
@@ -230,7 +230,7 @@ func (l *Ledger) reservePlace(i int32, at int) { l.imports[i].places[at].page = 
 
 // importPage takes a page for a place of an import. Preconditions: one is Free.
 func (l *Ledger) importPage(i int32, at int) int32 {
-	p := l.takeFree()
+	p := l.takeFree(&l.groups[0])
 	s := &l.pages[p]
 	l.move(s, Importing)
 	l.own.link(l.own.enrol(importer(i)), p, s)
@@ -238,16 +238,16 @@ func (l *Ledger) importPage(i int32, at int) int32 {
 	return int32(p)
 }
 
-// available is how many pages, of need, can be had in this step: Free ones, and idle ones where these come home at once.
+// available is how many pages of a group, of need, can be had in this step: Free ones, and idle ones where these come home at once.
 //
 // With Config.Scrub they do not, but are evicted, so that a later attempt finds room.
-func (l *Ledger) available(need int) int {
-	have := l.count[Free]
+func (l *Ledger) available(g *group, need int) int {
+	have := g.frees
 	if l.cfg.Scrub {
-		l.evict(need - have - l.scrubbing)
+		l.evict(g, need-have-g.scrubbing)
 		return have
 	}
-	for i := l.idle.head; i != none && have < need; i = l.pages[i].next {
+	for i := g.idle.head; i != none && have < need; i = l.pages[i].next {
 		if l.pages[i].pins == 0 {
 			have++
 		}

@@ -6,7 +6,7 @@ import "github.com/kvasir-engine/kvasir/kvpool/page"
 func (l *Ledger) takeOwn(i int32) {
 	x := &l.imports[i]
 	for at := range x.tokens / l.cfg.PageSize {
-		p := l.index.find(l.pages, x.domain, &x.places[at].chain) // I5: the same prefix, in the same domain
+		p := l.index.find(l.pages, 0, x.domain, &x.places[at].chain) // I5: the same prefix, in the same domain
 		if p == none {
 			break
 		}
@@ -15,7 +15,7 @@ func (l *Ledger) takeOwn(i int32) {
 			break // the same hash twice: no chain has that
 		}
 		if s.idle {
-			l.idle.remove(l.pages, page.Index(p))
+			l.groups[0].idle.remove(l.pages, page.Index(p))
 		}
 		l.own.link(reader, page.Index(p), s)
 		l.own.edges[s.edges].at = int32(at)
@@ -102,11 +102,11 @@ func (l *Ledger) forgo(i int32, from int) bool {
 		p.page = none
 	}
 	x.own, x.spoiled = from, from
-	if can := l.available(need); can < need {
+	if can := l.available(&l.groups[0], need); can < need {
 		l.stop(i, verdict{status: Refused, have: need, max: can})
 		return false
 	}
-	l.evict(need - l.count[Free])
+	l.evict(&l.groups[0], need-l.groups[0].frees)
 	for at := from; at < from+need; at++ {
 		l.reservePlace(i, at)
 		if x.places[at].group != none {

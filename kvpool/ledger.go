@@ -1,10 +1,6 @@
 package kvpool
 
-import (
-	"fmt"
-
-	"github.com/kvasir-engine/kvasir/kvpool/page"
-)
+import "github.com/kvasir-engine/kvasir/kvpool/page"
 
 // MaxPages is the largest pool: pages are linked by 32-bit numbers.
 const MaxPages = 1<<31 - 1
@@ -16,12 +12,15 @@ type Config struct {
 	Incarnation page.Incarnation
 	// Pages is the number of pages in the slab, 1 to MaxPages.
 	Pages int
+	// Groups are the model's cache groups, which share the slab: at most MaxGroups. Pages then is 0 or their sum. None: one group of all Pages, whose layers see everything.
+	Groups []Group
 	// PrefixCache keeps full pages in the prefix index when their sequences have ended.
 	PrefixCache bool
 	// Scrub zeroes every page that was written before it becomes Free. Without it only pages that failed a check are scrubbed.
 	Scrub bool
 
-	// PageSize is the number of tokens that fill a page. The hand-off needs it; without it (0) nothing can be reserved or expected.
+	// PageSize is the number of tokens that fill a page. The hand-off needs it; without it (0) nothing can be reserved or expected. It must be 0 where there are several groups, or one
+	// with a window.
 	PageSize int
 	// ExportQuota bounds the pages promised to exports, since a slow peer pins them. 0: the pool.
 	ExportQuota int
@@ -38,14 +37,12 @@ type Ledger struct {
 	own   owners
 	index prefixIndex
 
-	count     [states]int // pages by state
-	free      int32       // the Free page to leave next, or none
-	idle      idleList
-	scrubbing int    // Quarantined pages without an owner: FxScrub was sent, EvScrubbed is awaited
-	jobs      uint64 // the last job's number
-	now       uint64 // Steps so far; the only clock
-	copies    bool   // pages have been copied out
-	alarms    int    // FxDistrust sent
+	count  [states]int // pages by state
+	groups []group
+	jobs   uint64 // the last job's number
+	now    uint64 // Steps so far; the only clock
+	copies bool   // pages have been copied out
+	alarms int    // FxDistrust sent
 
 	handoff
 
@@ -61,22 +58,27 @@ type Ledger struct {
 
 // New returns the ledger of a pool whose pages are all Free.
 func New(cfg Config) (*Ledger, error) {
-	if cfg.Pages < 1 || cfg.Pages > MaxPages {
-		return nil, fmt.Errorf("kvpool: Config.Pages is %d, must be 1 to %d", cfg.Pages, MaxPages)
+	groups, err := newGroups(&cfg)
+	if err != nil {
+		return nil, err
 	}
 	l := &Ledger{
 		cfg:   cfg,
 		pages: make([]slot, cfg.Pages),
 		own:   newOwners(),
 		index: newPrefixIndex(cfg),
-		free:  none,
-		idle:  idleList{head: none, tail: none, patrol: none},
+
+		groups: groups,
 
 		handoff: newHandoff(cfg),
 	}
-	for i := cfg.Pages - 1; i >= 0; i-- {
-		l.pages[i] = slot{edges: none, prev: none, next: l.free}
-		l.free = int32(i)
+	for k := range groups {
+		g := &groups[k]
+		for i := int(g.first) + g.Pages - 1; i >= int(g.first); i-- {
+			l.pages[i] = slot{edges: none, prev: none, next: g.free, group: uint8(k)}
+			g.free = int32(i)
+		}
+		g.frees = g.Pages
 	}
 	l.count[Free] = cfg.Pages
 	return l, nil
@@ -93,7 +95,7 @@ func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 	l.fx, l.refs, l.checks, l.offers = dst, l.refs[:0], l.checks[:0], l.offers[:0]
 	switch ev.Kind {
 	case EvAllot:
-		l.allot(ev.N)
+		l.allot(ev.Group, ev.N)
 	case EvReturn:
 		l.giveBack(ev.Refs)
 	case EvSpend:
@@ -113,7 +115,7 @@ func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 	case EvScrubbed:
 		l.scrubbed(ev.Ref)
 	case EvPatrol:
-		l.patrol(ev.N)
+		l.patrol(ev.Group, ev.N)
 	case EvConnected:
 		l.connected(ev.Link)
 	case EvLost:
@@ -141,7 +143,9 @@ func (l *Ledger) Step(ev Event, dst []Effect) []Effect {
 	case EvCopied:
 		l.copied(ev.Job, ev.Failed)
 	case EvRestore:
-		l.restore(ev.Seq, ev.Checks, ev.N)
+		l.restore(&ev)
+	case EvSlide:
+		l.slide(ev.Seq, ev.Refs)
 	case EvRestored:
 		l.restored(ev.Job, ev.Checks, ev.Failed)
 	default:

@@ -23,7 +23,7 @@ func TestCheckSees(t *testing.T) {
 		what, want string
 		do         func(l *Ledger)
 	}{
-		{"a page lost to all lists", "I11", func(l *Ledger) { l.free = l.pages[l.free].next }},
+		{"a page lost to all lists", "I11", func(l *Ledger) { l.groups[0].free = l.pages[l.groups[0].free].next }},
 		{"a page counted twice", "I10", func(l *Ledger) { l.count[Free]++ }},
 		{"a page free and owned", "I1", func(l *Ledger) { l.move(&l.pages[1], Free) }},
 		{"a writer and a reader", "I2", func(l *Ledger) { l.own.link(l.own.enrol(sequence(8)), 1, &l.pages[1]) }},
@@ -34,8 +34,9 @@ func TestCheckSees(t *testing.T) {
 		{"an index that finds nothing", "I5", func(l *Ledger) { clear(l.index.places) }},
 		{"an index that miscounts", "I5", func(l *Ledger) { l.index.size++ }},
 		{"a page read by nobody", "I11", func(l *Ledger) { l.leaveIndex(2) }},
-		{"an idle page that cannot be evicted", "I11", func(l *Ledger) { l.idle.remove(l.pages, 2) }},
-		{"a scrub that nobody asked for", "I11", func(l *Ledger) { l.scrubbing++ }},
+		{"an idle page that cannot be evicted", "I11", func(l *Ledger) { l.groups[0].idle.remove(l.pages, 2) }},
+		{"a scrub that nobody asked for", "I11", func(l *Ledger) { l.groups[0].scrubbing++ }},
+		{"a page of another group", "I10", func(l *Ledger) { l.groups[0].first = 1 }},
 		{"a page copied and written", "I2", func(l *Ledger) { l.own.link(l.own.enrol(copyJob(9)), 1, &l.pages[1]) }},
 		{"a page copied and free", "I1", func(l *Ledger) { l.own.link(l.own.enrol(copyJob(9)), 3, &l.pages[3]) }},
 		{"a page restored by nobody", "I3", func(l *Ledger) { l.leaveIndex(0); l.move(&l.pages[0], Restoring) }},

@@ -7,7 +7,7 @@ func (l *Ledger) Page(i page.Index) (State, page.Generation) { return l.pages[i]
 
 // Renumbered returns a ledger that differs from l in nothing but the numbers of its pages: page i is page to[i] there. The checker merges states that differ in no more than that.
 //
-// Preconditions: to is a permutation of the pool's pages.
+// Preconditions: to is a permutation of the pool's pages that leaves each in its group.
 func (l *Ledger) Renumbered(to []page.Index) *Ledger {
 	c := l.Clone()
 	at := func(i *int32) {
@@ -37,8 +37,11 @@ func (l *Ledger) Renumbered(to []page.Index) *Ledger {
 			p.page = uint32(to[p.page-1]) + 1
 		}
 	}
-	for _, i := range []*int32{&c.free, &c.idle.head, &c.idle.tail, &c.idle.patrol} {
-		at(i)
+	for k := range c.groups {
+		g := &c.groups[k]
+		for _, i := range []*int32{&g.free, &g.idle.head, &g.idle.tail, &g.idle.patrol} {
+			at(i)
+		}
 	}
 	return c
 }

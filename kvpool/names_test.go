@@ -58,7 +58,7 @@ func TestIndexAgainstMap(t *testing.T) {
 			s.chain = page.Hash{0: rapid.ByteRange(0, 63).Draw(t, "tag"), 9: rapid.ByteRange(0, 3).Draw(t, "rest")}
 			k := copyKey{s.domain, s.chain}
 			want, known := twin[k]
-			if got := x.find(pages, k.domain, &k.chain); known != (got != none) || known && got != want {
+			if got := x.find(pages, 0, k.domain, &k.chain); known != (got != none) || known && got != want {
 				t.Fatalf("found %d, want %d (%v)", got, want, known)
 			}
 			if !known {
@@ -66,7 +66,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				twin[k] = int32(i)
 			}
 			for k, want := range twin {
-				if got := x.find(pages, k.domain, &k.chain); got != want {
+				if got := x.find(pages, 0, k.domain, &k.chain); got != want {
 					t.Fatalf("found %d, want %d", got, want)
 				}
 			}

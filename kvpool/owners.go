@@ -71,7 +71,10 @@ type ownerRec struct {
 	// partner joins a sequence and the check of what it has matched, or what is restored for it, while both last.
 	partner int32
 	since   uint64 // of a check: the Step that asked for it
-	failed  bool   // of a sequence: it has read a bad page; of a restore: its copies are not trusted any more
+	prefix  int32  // of the check of a match, over groups: the pages of the prompt that it would give
+	slid    uint64 // of a sequence: the last Step in which it let go of a page that was out of its window, one of domain
+	domain  page.Domain
+	failed  bool // of a sequence: it has read a bad page; of a restore: its copies are not trusted any more
 }
 
 // edge says that owner owns page.

@@ -33,21 +33,21 @@ func (x *prefixIndex) mask() uint32 { return uint32(len(x.places) - 1) }
 
 func tagOf(h *page.Hash) uint32 { return binary.LittleEndian.Uint32(h[:4]) }
 
-// find returns the indexed page of (d, h), or none.
-func (x *prefixIndex) find(pages []slot, d page.Domain, h *page.Hash) int32 {
+// find returns the indexed page of a group for (d, h), or none.
+func (x *prefixIndex) find(pages []slot, group uint8, d page.Domain, h *page.Hash) int32 {
 	tag := tagOf(h)
 	for i := tag & x.mask(); x.places[i].page != 0; i = (i + 1) & x.mask() {
 		if x.places[i].tag != tag {
 			continue
 		}
-		if p := x.places[i].page - 1; pages[p].chain == *h && pages[p].domain == d {
+		if p := x.places[i].page - 1; pages[p].chain == *h && pages[p].domain == d && pages[p].group == group {
 			return int32(p)
 		}
 	}
 	return none
 }
 
-// insert enters page i. Preconditions: no page is entered for its domain and chain.
+// insert enters page i. Preconditions: no page of its group is entered for its domain and chain.
 func (x *prefixIndex) insert(pages []slot, i page.Index) {
 	s := &pages[i]
 	tag := tagOf(&s.chain)
@@ -119,7 +119,7 @@ func (q *idleList) remove(pages []slot, i page.Index) {
 func (l *Ledger) leaveIndex(i page.Index) {
 	s := &l.pages[i]
 	if s.idle {
-		l.idle.remove(l.pages, i)
+		l.groupOf(i).idle.remove(l.pages, i)
 	}
 	if s.indexed {
 		l.index.remove(l.pages, i)
@@ -130,17 +130,17 @@ func (l *Ledger) leaveIndex(i page.Index) {
 // same sequence and are of no use without it.
 func (l *Ledger) touchTwin(i page.Index) {
 	s := &l.pages[i]
-	t := l.index.find(l.pages, s.domain, &s.chain)
-	if t != none && l.pages[t].idle {
-		l.idle.remove(l.pages, page.Index(t))
-		l.idle.pushTail(l.pages, page.Index(t))
+	t := l.index.find(l.pages, s.group, s.domain, &s.chain)
+	if q := &l.groups[s.group].idle; t != none && l.pages[t].idle {
+		q.remove(l.pages, page.Index(t))
+		q.pushTail(l.pages, page.Index(t))
 	}
 }
 
-// evict takes up to n pages which only the prefix index reads out of it, least recently used first. A page under a check is passed over: something outside
+// evict takes up to n pages of a group which only the prefix index reads out of it, least recently used first. A page under a check is passed over: something outside
 // the ledger is still reading it.
-func (l *Ledger) evict(n int) {
-	for i := l.idle.head; i != none && n > 0; {
+func (l *Ledger) evict(g *group, n int) {
+	for i := g.idle.head; i != none && n > 0; {
 		s := &l.pages[i]
 		next := s.next
 		if s.pins == 0 {

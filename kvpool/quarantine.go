@@ -30,6 +30,7 @@ func (l *Ledger) quarantine(i page.Index, reporter int32) {
 		l.fail(l.own.edges[e].owner, l.own.edges[e].owner == reporter, i)
 	}
 	if wasSealed {
+		l.failSlid(i)
 		l.spoil(i)
 		l.distrust(s.domain, s.proved)
 		l.forgoSpoiled()
@@ -61,10 +62,12 @@ func (l *Ledger) fail(r int32, knows bool, i page.Index) {
 // Its cost is the size of the pool; that is a rare alarm, not the steady state.
 func (l *Ledger) distrust(d page.Domain, since uint64) {
 	l.distrustCopies(d)
-	for i := l.idle.head; i != none; { // first the idle ones, which go home, in the order of their use and not of their numbers
-		next := l.pages[i].next
-		l.distrustPage(page.Index(i), d, since)
-		i = next
+	for k := range l.groups {
+		for i := l.groups[k].idle.head; i != none; { // first the idle ones, which go home, in the order of their use and not of their numbers
+			next := l.pages[i].next
+			l.distrustPage(page.Index(i), d, since)
+			i = next
+		}
 	}
 	for i := range l.pages {
 		l.distrustPage(page.Index(i), d, since)
@@ -86,7 +89,7 @@ func (l *Ledger) distrustPage(i page.Index, d page.Domain, since uint64) {
 
 // scrub asks for a Quarantined page without an owner to be zeroed.
 func (l *Ledger) scrub(i page.Index) {
-	l.scrubbing++
+	l.groupOf(i).scrubbing++
 	l.emit(Effect{Kind: FxScrub, Ref: l.ref(i)})
 }
 
@@ -100,7 +103,7 @@ func (l *Ledger) scrubbed(ref page.Ref) {
 		l.stale(EvScrubbed, WrongState)
 		return
 	}
-	l.scrubbing--
+	l.groupOf(ref.Page).scrubbing--
 	l.putFree(ref.Page)
 	l.stats.Scrubbed++
 	l.emit(Effect{Kind: FxFreed, N: 1})

@@ -19,7 +19,7 @@ func (s *script) copied(t *testing.T, d *datadriven.TestData) string {
 	return s.step(ev)
 }
 
-// restore seq=S tenant=T text=LETTERS [from=I] [heard=N]: copies of pages I (or 0), I+1, ... of the text.
+// restore seq=S tenant=T text=LETTERS [from=I] [heard=N] [group=G]: copies of pages I (or 0), I+1, ... of the text.
 func (s *script) restore(t *testing.T, d *datadriven.TestData) string {
 	var tenant, text string
 	from := 0
@@ -28,6 +28,7 @@ func (s *script) restore(t *testing.T, d *datadriven.TestData) string {
 	d.MaybeScanArgs(t, "from", &from)
 	ev := Event{Kind: EvRestore, Seq: seq(t, d)}
 	d.MaybeScanArgs(t, "heard", &ev.N)
+	d.MaybeScanArgs(t, "group", &ev.Group)
 	for _, h := range PageHashes(Key{}, tenant, [32]byte{}, tokens(text), scriptPageSize)[from:] {
 		ev.Checks = append(ev.Checks, Check{Domain: DomainOf(Key{}, tenant), Chain: h, Checksum: 0xc0de})
 	}

@@ -67,14 +67,24 @@ var verbs = map[string]handler{
 	"copied":   (*script).copied,
 	"restore":  (*script).restore,
 	"restored": (*script).restored,
+	"slide":    (*script).slide,
 	"counts":   (*script).counts,
 	"owners":   (*script).owners,
 }
 
-// new pages=N [scrub] [no-prefix-cache]
+// new pages=N [scrub] [no-prefix-cache], or groups=(PAGES, ...) windows=(PAGES, ...)
 func (s *script) new(t *testing.T, d *datadriven.TestData) string {
 	cfg := Config{Node: 1, Incarnation: 7, PrefixCache: !d.HasArg("no-prefix-cache"), Scrub: d.HasArg("scrub")}
-	d.ScanArgs(t, "pages", &cfg.Pages)
+	d.MaybeScanArgs(t, "pages", &cfg.Pages)
+	if groups, ok := d.Arg("groups"); ok {
+		windows, _ := d.Arg("windows")
+		for i := range groups.Vals {
+			var g Group
+			groups.Scan(t, i, &g.Pages)
+			windows.Scan(t, i, &g.Window)
+			cfg.Groups = append(cfg.Groups, g)
+		}
+	}
 	var err error
 	if s.ledger, err = New(cfg); err != nil {
 		d.Fatalf(t, "%v", err)
@@ -82,9 +92,16 @@ func (s *script) new(t *testing.T, d *datadriven.TestData) string {
 	return "ok"
 }
 
-// allot N
+// allot N [group=G]
 func (s *script) allot(t *testing.T, d *datadriven.TestData) string {
-	return s.step(Event{Kind: EvAllot, N: first(t, d)})
+	ev := Event{Kind: EvAllot, N: first(t, d)}
+	d.MaybeScanArgs(t, "group", &ev.Group)
+	return s.step(ev)
+}
+
+// slide seq=S PAGE...
+func (s *script) slide(t *testing.T, d *datadriven.TestData) string {
+	return s.step(Event{Kind: EvSlide, Seq: seq(t, d), Refs: s.refs(t, d)})
 }
 
 // return PAGE...
@@ -160,9 +177,11 @@ func (s *script) scrubbed(t *testing.T, d *datadriven.TestData) string {
 	return s.step(Event{Kind: EvScrubbed, Ref: s.refs(t, d)[0]})
 }
 
-// patrol N
+// patrol N [group=G]
 func (s *script) patrol(t *testing.T, d *datadriven.TestData) string {
-	return s.step(Event{Kind: EvPatrol, N: first(t, d)})
+	ev := Event{Kind: EvPatrol, N: first(t, d)}
+	d.MaybeScanArgs(t, "group", &ev.Group)
+	return s.step(ev)
 }
 
 // counts
@@ -179,7 +198,7 @@ func (s *script) counts(*testing.T, *datadriven.TestData) string {
 // owners
 func (s *script) owners(*testing.T, *datadriven.TestData) string {
 	var b strings.Builder
-	for i := range s.ledger.cfg.Pages {
+	for i := range s.ledger.pages {
 		fmt.Fprintf(&b, "page %d: %s\n", i, s.ledger.Owners(page.Index(i)))
 	}
 	return b.String()

@@ -2,15 +2,19 @@ package kvpool
 
 import "github.com/kvasir-engine/kvasir/kvpool/page"
 
-// allot gives up to n pages to the scheduler: Free ones, and for the rest those that only the prefix index reads.
+// allot gives up to n pages of a group to the scheduler: Free ones, and for the rest those that only the prefix index reads.
 //
 // With Config.Scrub an evicted page comes home only when it is scrubbed, which FxFreed tells. Pages on that way are counted
 // as what an earlier call has evicted already, so that asking again does not empty the index.
-func (l *Ledger) allot(n int) {
+func (l *Ledger) allot(group, n int) {
+	g := l.groupAt(EvAllot, group)
+	if g == nil {
+		return
+	}
 	n = max(n, 0)
-	l.evict(n - l.count[Free] - l.scrubbing)
-	for len(l.refs) < n && l.free != none {
-		l.refs = append(l.refs, l.ref(l.takeFree()))
+	l.evict(g, n-g.frees-g.scrubbing)
+	for len(l.refs) < n && g.free != none {
+		l.refs = append(l.refs, l.ref(l.takeFree(g)))
 	}
 	l.stats.Allotted += uint64(len(l.refs))
 	l.emit(Effect{Kind: FxAllotted, N: len(l.refs), Refs: l.refs})
@@ -67,7 +71,7 @@ func (l *Ledger) enter(i page.Index) {
 	if !l.cfg.PrefixCache {
 		return
 	}
-	if l.index.find(l.pages, s.domain, &s.chain) != none {
+	if l.index.find(l.pages, s.group, s.domain, &s.chain) != none {
 		l.stats.Duplicates++
 		return
 	}

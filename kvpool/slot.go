@@ -82,6 +82,7 @@ type slot struct {
 	indexed    bool // the prefix index is a reader
 	idle       bool // in the idle list: indexed, and neither sequence nor export reads it
 	full       bool // every slot was filled when it was sealed
+	group      uint8
 }
 
 // move is the only place where a page's state changes.
@@ -91,16 +92,17 @@ func (l *Ledger) move(s *slot, to State) {
 	s.state = to
 }
 
-// takeFree makes one Free page Allotted.
+// takeFree makes one Free page of a group Allotted.
 //
 // Preconditions: there is one.
 //
 // The page freed last leaves first: its bytes are likeliest to be in a cache, a pool that is never full touches little memory, and a
 // mistaken use of a page meets the page's next life soon, where the checks see it, instead of lying unnoticed.
-func (l *Ledger) takeFree() page.Index {
-	i := l.free
+func (l *Ledger) takeFree(g *group) page.Index {
+	i := g.free
 	s := &l.pages[i]
-	l.free, s.next = s.next, none
+	g.free, s.next = s.next, none
+	g.frees--
 	s.gen++ // I6: no life of a page has the name of an earlier one
 	l.move(s, Allotted)
 	return page.Index(i)
@@ -115,7 +117,9 @@ func (l *Ledger) putFree(i page.Index) {
 		panic(fmt.Sprintf("kvpool: I1: page %d would become Free but is owned: %s", i, l.Owners(i)))
 	}
 	l.move(s, Free)
-	s.next, l.free = l.free, int32(i)
+	g := l.groupOf(i)
+	s.next, g.free = g.free, int32(i)
+	g.frees++
 }
 
 // retire sends a page home that was written and has no owner any more: to Free, or first to be scrubbed.
@@ -137,7 +141,7 @@ func (l *Ledger) settle(i page.Index) {
 	case s.state == Filling && s.edges == none:
 		l.retire(i)
 	case s.state == Resident && s.indexed && s.readers == 0 && !s.idle:
-		l.idle.pushTail(l.pages, i)
+		l.groupOf(i).idle.pushTail(l.pages, i)
 	case s.state == Resident && !s.indexed && s.edges == none:
 		l.touchTwin(i)
 		l.retire(i)

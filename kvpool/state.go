@@ -10,7 +10,7 @@ import (
 func (l *Ledger) Clone() *Ledger {
 	c := *l
 	c.fx, c.refs, c.checks, c.run, c.offers = nil, nil, nil, nil, nil
-	c.pages = append([]slot(nil), l.pages...)
+	c.pages, c.groups = append([]slot(nil), l.pages...), append([]group(nil), l.groups...)
 	c.index.places = append([]indexPlace(nil), l.index.places...)
 	c.own.recs, c.own.edges = append([]ownerRec(nil), l.own.recs...), append([]edge(nil), l.own.edges...)
 	c.own.names = newNames()
@@ -78,14 +78,18 @@ func (l *Ledger) AppendState(dst []byte) []byte {
 	for i := range l.pages {
 		e.page(page.Index(i))
 	}
-	for i := l.free; i != none; i = l.pages[i].next {
-		e.num(int(i))
+	for k := range l.groups {
+		g := &l.groups[k]
+		for i := g.free; i != none; i = l.pages[i].next {
+			e.num(int(i))
+		}
+		e.num(-1)
+		for i := g.idle.head; i != none; i = l.pages[i].next {
+			e.num(int(i))
+		}
+		e.num(-1, int(g.idle.patrol))
 	}
-	e.num(-1)
-	for i := l.idle.head; i != none; i = l.pages[i].next {
-		e.num(int(i))
-	}
-	e.num(-1, int(l.idle.patrol), l.alarms)
+	e.num(l.alarms)
 	e.flag(l.copies)
 	e.set(len(l.own.recs), e.owner)
 	for i := range l.linkOrder.all() {
@@ -208,10 +212,17 @@ func (e *encoder) owner(i int) {
 	case Sequence:
 		e.u64(1, rec.name.Number)
 		e.flag(rec.failed)
+		e.slid(rec)
 	case Verify:
 		e.u64(2)
 		e.partner(rec)
+		e.num(int(rec.prefix))
 		e.older(rec.since, func(*slot) bool { return true })
+		e.set(len(e.l.own.recs), func(i int) {
+			if q := &e.l.own.recs[i]; q.slid > 0 && q.slid <= rec.since {
+				e.u64(q.name.Number)
+			}
+		})
 	case Copy:
 		e.u64(3)
 	case Restore:
@@ -223,6 +234,16 @@ func (e *encoder) owner(i int) {
 	}
 	for x := rec.head; x != none; x = e.l.own.edges[x].ownNext {
 		e.num(int(e.l.own.edges[x].page))
+	}
+	e.num(-1)
+}
+
+// slid appends which pages, if they turn out bad, a sequence may have read before they slid out of its window.
+func (e *encoder) slid(rec *ownerRec) {
+	for i := range e.l.pages {
+		if s := &e.l.pages[i]; s.state == Resident && rec.slid > s.proved && rec.domain == s.domain {
+			e.num(i)
+		}
 	}
 	e.num(-1)
 }

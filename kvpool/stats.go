@@ -34,14 +34,14 @@ const (
 	// eventKinds is one more than the last kind of event that one node alone knows.
 	eventKinds = EvPatrol + 1
 	// allKinds is one more than the last kind of event.
-	allKinds = EvRestored + 1
+	allKinds = EvSlide + 1
 )
 
 func (k EventKind) String() string {
 	names := [allKinds]string{
 		"unknown", "allot", "return", "spend", "seal", "match", "verified", "release", "bad page", "scrubbed", "patrol",
 		"connected", "lost", "fenced", "message", "cancel", "tick", "reserve", "offer", "revoke", "expect", "read",
-		"copy out", "copied", "restore", "restored",
+		"copy out", "copied", "restore", "restored", "slide",
 	}
 	if k < allKinds {
 		return names[k]
@@ -71,13 +71,17 @@ type Counts struct {
 
 // Counts costs the same whatever the size of the pool.
 func (l *Ledger) Counts() Counts {
+	idle := 0
+	for i := range l.groups {
+		idle += l.groups[i].idle.size
+	}
 	return Counts{
 		Free:        l.count[Free],
 		Allotted:    l.count[Allotted],
 		Filling:     l.count[Filling],
 		Resident:    l.count[Resident],
-		Idle:        l.idle.size,
-		Read:        l.count[Resident] - l.idle.size,
+		Idle:        idle,
+		Read:        l.count[Resident] - idle,
 		Quarantined: l.count[Quarantined],
 		Importing:   l.count[Importing],
 		Restoring:   l.count[Restoring],

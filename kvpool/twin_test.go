@@ -111,6 +111,16 @@ func (w *twin) step(ev Event) []Effect {
 		w.patrol(ev.N)
 	case EvCopyOut:
 		w.copyOut(ev)
+	case EvSlide: // nothing slides where there is no window
+		if len(w.owned[ev.Seq]) == 0 {
+			w.staleRefs++
+			break
+		}
+		for _, r := range ev.Refs {
+			if w.live(r, Resident) {
+				w.staleRefs++
+			}
+		}
 	case EvCopied:
 		w.copied(ev)
 	case EvRestore:

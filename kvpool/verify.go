@@ -18,30 +18,36 @@ func (l *Ledger) match(seq page.Seq, d page.Domain, hashes []page.Hash) {
 	l.stats.Lookups++
 	l.stats.LookupPages += uint64(len(hashes))
 
-	reader, job := none, none
-	for i := range hashes {
-		p := l.index.find(l.pages, d, &hashes[i]) // I5: the same prefix, in the same domain
-		if p == none {
-			break
-		}
-		s := &l.pages[p]
-		if job == none {
-			reader, job = l.own.enrol(sequence(seq)), l.newJob(Verify)
-			l.own.pair(reader, job)
-		} else if s.edges != none && l.own.edges[s.edges].owner == job {
-			break // the same hash twice: no chain has that
-		}
-		if s.idle {
-			l.idle.remove(l.pages, page.Index(p))
-		}
-		l.own.link(reader, page.Index(p), s)
-		l.pin(job, page.Index(p))
+	job := none
+	if l.plain() {
+		job = l.gainRun(seq, d, hashes)
+	} else if n := l.matchable(d, hashes); n > 0 {
+		job = l.gainPrefix(seq, d, hashes[:n])
 	}
 	if job == none {
 		l.emit(Effect{Kind: FxMatched, Seq: seq})
 		return
 	}
 	l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
+}
+
+// gainRun makes a sequence, and the check of its match, owners of the longest cached prefix. It returns the job, or none if there is no prefix.
+func (l *Ledger) gainRun(seq page.Seq, d page.Domain, hashes []page.Hash) int32 {
+	reader, job := none, none
+	for i := range hashes {
+		p := l.index.find(l.pages, 0, d, &hashes[i]) // I5: the same prefix, in the same domain
+		if p == none {
+			break
+		}
+		if job == none {
+			reader, job = l.own.enrol(sequence(seq)), l.newJob(Verify)
+			l.own.pair(reader, job)
+		}
+		if !l.gain(reader, job, page.Index(p)) {
+			break // the same hash twice: no chain has that
+		}
+	}
+	return job
 }
 
 // newJob returns the record of a new job: a check or a copy.
@@ -104,11 +110,17 @@ func (l *Ledger) verified(number uint64, bad []int) {
 		l.ownVerified(a, good)
 		return
 	}
+	n := good
+	if !l.plain() { // what a shorter prefix needs was not matched
+		if n = int(l.own.recs[job].prefix); good < len(run) {
+			n, good = 0, 0
+		}
+	}
 	seq := l.partnerOf(job, run[good:])
 	l.judge(run, bad, l.own.recs[job].since)
 	l.unpin(job)
 	if seq != 0 {
-		l.matched(seq, run[:good])
+		l.matched(seq, n, run[:good])
 	}
 }
 
@@ -149,22 +161,26 @@ func (l *Ledger) unpin(job int32) {
 	}
 }
 
-// matched tells seq which pages it reads.
-func (l *Ledger) matched(seq page.Seq, run []page.Index) {
+// matched tells seq which pages it reads: the first n of its prompt, as far as the groups need them.
+func (l *Ledger) matched(seq page.Seq, n int, run []page.Index) {
 	for _, p := range run {
 		l.refs = append(l.refs, l.ref(p))
 	}
 	l.stats.HitPages += uint64(len(run))
-	l.emit(Effect{Kind: FxMatched, Seq: seq, N: len(run), Refs: l.refs})
+	l.emit(Effect{Kind: FxMatched, Seq: seq, N: n, Refs: l.refs})
 }
 
-// patrol asks for a check of up to n pages that only the prefix index reads. It goes round the idle list, from the page
+// patrol asks for a check of up to n pages of a group that only the prefix index reads. It goes round the idle list, from the page
 // where it stopped last, and leaves the order of the list as it is: being checked is not being used.
-func (l *Ledger) patrol(n int) {
-	job, i := none, l.idle.patrol
-	for left := l.idle.size; left > 0 && n > 0; left-- {
+func (l *Ledger) patrol(group, n int) {
+	g := l.groupAt(EvPatrol, group)
+	if g == nil {
+		return
+	}
+	job, i := none, g.idle.patrol
+	for left := g.idle.size; left > 0 && n > 0; left-- {
 		if i == none {
-			i = l.idle.head
+			i = g.idle.head
 		}
 		s := &l.pages[i]
 		if s.pins == 0 {
@@ -176,7 +192,7 @@ func (l *Ledger) patrol(n int) {
 		}
 		i = s.next
 	}
-	l.idle.patrol = i
+	g.idle.patrol = i
 	if job != none {
 		l.emit(Effect{Kind: FxVerify, Job: l.jobs, Checks: l.checks})
 	}

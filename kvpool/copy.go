@@ -58,7 +58,7 @@ func (l *Ledger) copied(number uint64, failed bool) {
 // restore takes a page for each copy that seq wants back, behind the pages that it has, or none if there are not enough. The job is their one writer until it ends;
 // seq holds them meanwhile and reads nothing (I2).
 func (l *Ledger) restore(ev *Event) {
-	seq, want, alarms := ev.Seq, ev.Checks, ev.N
+	seq, want := ev.Seq, ev.Checks
 	g := l.groupAt(EvRestore, ev.Group)
 	reader := l.own.find(sequence(seq))
 	switch {
@@ -70,7 +70,7 @@ func (l *Ledger) restore(ev *Event) {
 	case reader != none && (l.own.recs[reader].failed || l.own.recs[reader].partner != none):
 		l.stale(EvRestore, WrongState)
 		return
-	case alarms != l.alarms: // I5: the copy may be one that an alarm under way will have dropped
+	case ev.N != l.alarms: // I5: the copy may be one that an alarm under way will have dropped
 		l.stale(EvRestore, WrongState)
 		l.emit(Effect{Kind: FxRestored, Seq: seq})
 		return

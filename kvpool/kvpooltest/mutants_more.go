@@ -137,7 +137,7 @@ func scriptMutants() []Mutant {
 		},
 		{
 			Name: "copies trusted after an alarm", Fault: "F1", Script: "copy_distrusted", Breaks: []string{"I5"},
-			Edits: []Edit{{"copy.go", "	case alarms != l.alarms:", "	case false:"}},
+			Edits: []Edit{{"copy.go", "	case ev.N != l.alarms:", "	case false:"}},
 		},
 	}
 }

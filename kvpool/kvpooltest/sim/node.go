@@ -73,7 +73,7 @@ func (n *node) tell(box int, letter func()) {
 
 func (n *node) serve(box int) {
 	life, delay := n.life, n.s.between(1, 15)
-	if n.s.on(Delay) && n.s.chance(1) { // an actor that others keep from its turn
+	if n.s.on(Delay) && n.s.chance(2) { // an actor that others keep from its turn
 		delay = n.s.between(200, 5*milli)
 	}
 	n.s.after(delay*int64(n.slowness), func() {

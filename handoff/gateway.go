@@ -193,7 +193,7 @@ func (g *Gateway) fail(t *try, culprit *peer, why Reason, text string) {
 	j := t.job
 	g.drop(t)
 	lostNode := why == ReasonNodeEnded || why == ReasonFault
-	if j.told > 0 || !retryable(why) || j.tries >= int(g.cfg.MaxTries) || lostNode && j.recomputed {
+	if j.told > 0 || !retryable(why) || j.tries-j.full >= int(g.cfg.MaxTries) || lostNode && j.recomputed {
 		g.end(j, GatewayEffect{Outcome: Failed, Reason: why, Why: text})
 		return
 	}

@@ -14,6 +14,7 @@ type job struct {
 
 	try        *try // the attempt under way, or nil: it waits for one
 	tries      int
+	full       int   // of these, what was refused for want of pages: that is a queue, so it does not count against MaxTries
 	notBefore  int64 // of the next attempt
 	waitsSince int64 // for a node
 	avoid      *peer // that the last attempt failed at; another one is better

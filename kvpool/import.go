@@ -238,23 +238,6 @@ func (l *Ledger) importPage(i int32, at int) int32 {
 	return int32(p)
 }
 
-// available is how many pages of a group, of need, can be had in this step: Free ones, and idle ones where these come home at once.
-//
-// With Config.Scrub they do not, but are evicted, so that a later attempt finds room.
-func (l *Ledger) available(g *group, need int) int {
-	have := g.frees
-	if l.cfg.Scrub {
-		l.evict(g, need-have-g.scrubbing)
-		return have
-	}
-	for i := g.idle.head; i != none && have < need; i = l.pages[i].next {
-		if l.pages[i].pins == 0 {
-			have++
-		}
-	}
-	return have
-}
-
 // readGroup reads the pages of a group that was judged to fit, each into the page reserved for its place (I4); what this node has itself is not read.
 func (l *Ledger) readGroup(i int32, m *Message) {
 	x := &l.imports[i]
@@ -500,11 +483,4 @@ func (l *Ledger) answer(link int32, a Attempt) Reason {
 
 func (l *Ledger) sendRelease(link int32, a Attempt, v verdict) {
 	l.send(link, Message{Kind: MsgRelease, Attempt: a, Status: v.status, Page: v.page, Have: v.have, Max: v.max})
-}
-
-// accepted reports whether the bytes of an Importing page have come and are those that were offered.
-func (l *Ledger) accepted(s *slot) bool {
-	e := &l.own.edges[s.edges]
-	name := l.own.recs[e.owner].name
-	return name.Kind == Import && int(e.at) < len(l.imports[name.Number].places) && l.imports[name.Number].places[e.at].ok
 }

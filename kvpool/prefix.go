@@ -152,3 +152,20 @@ func (l *Ledger) evict(g *group, n int) {
 		i = next
 	}
 }
+
+// available is how many pages of a group, of need, can be had in this step: Free ones, and idle ones where these come home at once.
+//
+// With Config.Scrub they do not, but are evicted, so that a later attempt finds room.
+func (l *Ledger) available(g *group, need int) int {
+	have := g.frees
+	if l.cfg.Scrub {
+		l.evict(g, need-have-g.scrubbing)
+		return have
+	}
+	for i := g.idle.head; i != none && have < need; i = l.pages[i].next {
+		if l.pages[i].pins == 0 {
+			have++
+		}
+	}
+	return have
+}

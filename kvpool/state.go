@@ -329,3 +329,10 @@ func (e *encoder) tomb(t *tomb) {
 	e.attempt(t.attempt)
 	e.verdict(t.verdict)
 }
+
+// accepted reports whether the bytes of an Importing page have come and are those that were offered.
+func (l *Ledger) accepted(s *slot) bool {
+	e := &l.own.edges[s.edges]
+	name := l.own.recs[e.owner].name
+	return name.Kind == Import && int(e.at) < len(l.imports[name.Number].places) && l.imports[name.Number].places[e.at].ok
+}

@@ -162,6 +162,16 @@ func mustBeClose(t tester, what string, got []float32, want []float64, tolerance
 	}
 }
 
+// mustSum fails if an element, a sum of float32, is further from what float64 gives than rounding explains: sizes are the sums of the magnitudes of what was added.
+func mustSum(t tester, what string, got []float32, want, sizes []float64) {
+	t.Helper()
+	for i := range want {
+		if !(math.Abs(float64(got[i])-want[i]) <= 1e-5*(1+sizes[i])) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
 func widen(x []float32) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {

@@ -239,7 +239,7 @@ func testDotsIsADotForEachPairOfRows(t *testing.T, k *kernels) {
 		}
 		untouched := s.floats(stride*xs + 1)
 		want := append([]float32(nil), untouched...)
-		exact, twin := widen(untouched), append([]float32(nil), untouched...)
+		exact, sizes, twin := widen(untouched), make([]float64, len(untouched)), append([]float32(nil), untouched...)
 		for j := range xs {
 			for i := range ws {
 				a, b := w[i*n:(i+1)*n], x[j*n:(j+1)*n]
@@ -248,14 +248,15 @@ func testDotsIsADotForEachPairOfRows(t *testing.T, k *kernels) {
 				exact[j*stride+i] = 0
 				for e := range a {
 					exact[j*stride+i] += float64(a[e]) * float64(b[e])
+					sizes[j*stride+i] += math.Abs(float64(a[e]) * float64(b[e]))
 				}
 			}
 		}
 		got := append([]float32(nil), untouched...)
 		k.dots(got, stride, w, x, n)
 		mustEqualBits(t, "dots", got, want)
-		mustBeClose(t, "dots", got, exact, 1e-4)
-		mustBeClose(t, "dots and its twin", got, widen(twin), 1e-4)
+		mustSum(t, "dots", got, exact, sizes)
+		mustSum(t, "dots and its twin", got, widen(twin), sizes)
 		if k.dotsOf[typ] != nil && n%8 == 0 {
 			got = append([]float32(nil), untouched...)
 			k.dotsOf[typ](got, stride, encoded, x, n)

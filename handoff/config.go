@@ -65,7 +65,7 @@ type GatewayConfig struct {
 	NodeGrace    int64 // a node that was lost so long ago is taken to have ended; 5 s
 	RetryAfter   int64 // the wait before a second attempt; it doubles with each more; 20 ms
 	RetryMost    int64 // and ends here; 2 s
-	MaxTries     int64 // attempts of a request; 6
+	MaxTries     int64 // attempts of a request, but for those that were refused for want of pages: it waits for room to its deadline; 6
 	NodeWait     int64 // a request for which there is no node fails after so long; 10 s
 	MaxRequests  int64 // requests without an outcome, beyond which one is rejected (LimitQueue); 65536
 	MaxClosing   int64 // attempts that are over here and not yet acknowledged by their nodes; 65536

@@ -200,6 +200,9 @@ func (g *Gateway) fail(t *try, culprit *peer, why Reason, text string) {
 	g.drop(t)
 	lostNode := why == ReasonNodeEnded || why == ReasonFault
 	noRoom := why == ReasonNoRoom // passes by itself: there are others before it
+	if noRoom {
+		j.refused++
+	}
 	if j.told > 0 || !retryable(why) || j.tries-j.refused >= int(g.cfg.MaxTries) || lostNode && j.recomputed {
 		g.end(j, GatewayEffect{Outcome: Failed, Reason: why, Why: text})
 		return
@@ -209,7 +212,6 @@ func (g *Gateway) fail(t *try, culprit *peer, why Reason, text string) {
 	case lostNode:
 		j.recomputed = true
 	case noRoom:
-		j.refused++
 		g.hold(j)
 		j.notBefore = g.now + min(g.cfg.RetryAfter<<min(j.refused-1, 30), g.cfg.RetryMost/8)
 	default:

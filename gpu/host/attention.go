@@ -12,10 +12,13 @@ const (
 	// attentionBlock is how many positions are worked on together: [0, 256), [256, 512) and so on. Pages hold fewer, and divide it. A softmax over a block is whole; those
 	// of a row's blocks are merged in ascending order. So results depend on it, and on nothing that batches, pages and threads change.
 	attentionBlock = 256
+	// attentionPartials is how many floats of results of blocks are kept for being merged later, if there are pairs enough for all workers.
+	attentionPartials = 1 << 20
 )
 
-// attentionTask is one attention operation, over all pairs of a span of rows and a KV head. Block i is such a pair, all of whose positions one worker goes through;
-// or, where there are few pairs for the workers, a block of positions of one, and in a second step, when all these are done, a pair whose results are merged.
+// attentionTask is one attention operation, over all pairs of a span of rows and a KV head. Block i is such a pair, all of whose positions one worker goes through.
+// Where there are few pairs for the workers, or few rows, it is a block of positions of one, so that all heads of a page are read together; in a second step, when all
+// these are done, it is a pair whose results are merged.
 type attentionTask struct {
 	d      *Device
 	out, q []float32
@@ -72,7 +75,7 @@ func (d *Device) Attention(out, q gpu.Matrix, s *gpu.Slab, layer int, rows []gpu
 		cost += sp.count * sp.positions * q.Cols * 2
 	}
 	pairs := len(t.spans) * l.KVHeads
-	if workers := d.pool.workers(); workers == 1 || pairs >= 2*workers || blocks == len(t.spans) {
+	if pairs >= 2*d.pool.workers() && size > attentionPartials || blocks == len(t.spans) {
 		d.run(t, pairs, cost)
 		return
 	}

@@ -40,6 +40,7 @@ func newBuffer(size int) (*buffer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("host: allocate %d bytes: %w", size, err)
 	}
+	preferHuge(m)
 	return &buffer{bytes: m, own: m}, nil
 }
 

@@ -120,7 +120,7 @@ func (g *gate) perform(fx *handoff.GatewayEffect) {
 			}
 			s.attemptOf[m.Attempt] = c
 		}
-		s.sendNode(g, int(fx.Node), handoff.AppendMessage(nil, &fx.Message))
+		s.sendNode(g, int(fx.Node), handoff.AppendMessage(make([]byte, 0, 256), &fx.Message))
 	case handoff.FxTokens:
 		g.tokens(s.clients[fx.Request], fx)
 	case handoff.FxOutcome:

@@ -39,7 +39,7 @@ func (n *node) stepCore(ev handoff.NodeEvent) {
 func (n *node) performCore(fx *handoff.NodeEffect) {
 	switch fx.Kind {
 	case handoff.FxReport:
-		n.s.sendGate(n, fx.GatewayLife, handoff.AppendMessage(nil, &fx.Message))
+		n.s.sendGate(n, fx.GatewayLife, handoff.AppendMessage(make([]byte, 0, 256), &fx.Message))
 	case handoff.FxPool:
 		n.tellPoolOf(fx.Pool)
 	case handoff.FxAdmit:

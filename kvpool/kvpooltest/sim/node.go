@@ -73,7 +73,7 @@ func (n *node) tell(box int, letter func()) {
 
 func (n *node) serve(box int) {
 	life, delay := n.life, n.s.between(1, 15)
-	if n.s.on(Delay) && n.s.chance(1) { // an actor that others keep from its turn
+	if n.s.on(Delay) && n.s.chance(2) { // an actor that others keep from its turn
 		delay = n.s.between(200, 5*milli)
 	}
 	n.s.after(delay*int64(n.slowness), func() {
@@ -159,7 +159,7 @@ func (n *node) step(ev kvpool.Event) {
 	n.steps++
 	s.res.Steps++
 	s.note(uint64(n.id), uint64(ev.Kind), uint64(len(n.poolFx)))
-	if n.steps%checkEvery == 0 {
+	if n.steps%s.cfg.CheckEvery == 0 {
 		if err := n.pool.Check(); err != nil {
 			s.fail("node %d: %v", n.id, err)
 		}

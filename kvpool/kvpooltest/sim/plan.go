@@ -86,7 +86,7 @@ func (s *sim) newNode(i int) *node {
 	default:
 		n.prefill, n.decode = true, true
 	}
-	if s.chance(25) {
+	if s.chance(10) {
 		n.prefill, n.decode = true, true
 	}
 	most := s.mostTokens()
@@ -106,7 +106,7 @@ func (s *sim) newNode(i int) *node {
 	ms := int64(milli * 1000)
 	n.coreConfig = handoff.NodeConfig{
 		Key: s.key, Layout: s.layout, PageSize: int64(s.pageSize), GroupPages: int64(1 + s.rng.IntN(3)), RepeatAfter: 1, ReleaseTimeout: revokeAfter * 1000,
-		SuspectTimeout: suspectAfter * 1000, GatewayGrace: 200 * ms, StatusEvery: 20 * ms, MaxRemaining: 20 * sec * 1000,
+		SuspectTimeout: suspectAfter * 1000, GatewayGrace: 200 * ms, StatusEvery: 40 * ms, MaxRemaining: 20 * sec * 1000,
 		MaxAttempts: []int64{0, 0, 12}[s.rng.IntN(3)], MaxEnded: []int64{0, 1, 6}[s.rng.IntN(3)], MaxClosed: []int64{0, 1, 6}[s.rng.IntN(3)], MaxGateways: 8,
 	}
 	if s.cfg.special != nil {
@@ -270,7 +270,7 @@ func (s *sim) strike(f fault) {
 			})
 		}
 	case Flip:
-		for range 8 {
+		for range 16 {
 			s.after(s.between(0, f.last), func() { s.flip(n) })
 		}
 	case Restart:
@@ -356,8 +356,9 @@ func (s *sim) flip(n *node) {
 		n.flip(page.Index(s.rng.IntN(n.pages)), true)
 		return
 	}
-	for range 8 {
-		if i := page.Index(s.rng.IntN(n.pages)); n.isQuiet(i) {
+	first := s.rng.IntN(n.pages)
+	for k := range n.pages {
+		if i := page.Index((first + k) % n.pages); n.isQuiet(i) {
 			n.flip(i, false)
 			return
 		}

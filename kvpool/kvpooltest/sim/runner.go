@@ -150,7 +150,7 @@ func (n *node) closePages(q *seq, it *sched.Item, last bool, seals []kvpool.Seal
 func (n *node) verify(number uint64, checks []kvpool.Check) {
 	var bad []int
 	for i, c := range checks {
-		if n.s.on(Flip) && n.s.chance(3) && n.isQuiet(c.Ref.Page) {
+		if n.s.on(Flip) && n.s.chance(10) && n.isQuiet(c.Ref.Page) {
 			n.flip(c.Ref.Page, n.s.chance(50))
 		}
 		got := n.headers[c.Ref.Page]

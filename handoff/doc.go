@@ -28,6 +28,8 @@
 //   - Exactly one outcome for each request, the first (I12). Tokens in order, none twice, none left out; after the outcome nothing.
 //   - A rejection for good (too long, malformed) is the client's outcome at once. A refusal for now (no room, queue full, closing, a lost link, a bad page) is tried anew under a new name, elsewhere if
 //     there is an elsewhere, after a wait that doubles: some times, but for want of pages until the deadline, as a request waits in the queue of a single node.
+//   - A prompt is held back while the decode node that it would go to has no room for it beside those that are on their way there, by its last report; who came later waits behind it, so that a long prompt
+//     is not passed for ever by short ones. The report may be old: the node decides.
 //   - After the first token of the answer there is no other attempt: the client would get tokens of two.
 //   - The end of a node ends its attempts at once. A request is computed anew after that once. Once D has begun to answer, the end of P is no loss. A connection that is lost is not the end of a node; one
 //     that stays lost is taken for it.

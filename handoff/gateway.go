@@ -24,6 +24,8 @@ type Gateway struct {
 	byName  map[kvpool.Attempt]*try // alive and closing; for lookup only
 	closing tries
 	number  uint64 // of the last attempt
+	arrival uint64 // of the last job
+	held    uint64 // arrival of the oldest job that waits for room; 0: none does
 
 	prefixes prefixes
 	stats    GatewayStats
@@ -39,6 +41,7 @@ type peer struct {
 	serial uint64 // of status
 	status Status
 	sent   int // sequences sent there since the status
+	owed   int // pages that prompts will take which were sent there and whose answers have not begun
 
 	hit int // pages of the prompt under the eyes of the choice that may be there
 }
@@ -165,7 +168,8 @@ func (g *Gateway) request(ev *GatewayEvent) {
 	if ev.Spec == nil || g.byID[ev.Request] != nil {
 		panic(fmt.Sprintf("handoff: request %d asks for nothing, or twice", ev.Request))
 	}
-	j := &job{id: ev.Request, spec: ev.Spec, hashes: ev.Hashes, deadline: ev.Deadline, waitsSince: g.now}
+	g.arrival++
+	j := &job{arrival: g.arrival, id: ev.Request, spec: ev.Spec, hashes: ev.Hashes, deadline: ev.Deadline, waitsSince: g.now}
 	if g.jobs.len >= g.cfg.MaxRequests {
 		g.outcome(GatewayEffect{Request: j.id, Outcome: Rejected, Rejection: &request.Rejection{
 			Limit: request.LimitQueue, Have: int(g.jobs.len) + 1, Max: int(g.cfg.MaxRequests),
@@ -183,6 +187,8 @@ func (g *Gateway) advance(j *job) {
 	case g.now >= j.deadline:
 		g.end(j, GatewayEffect{Outcome: Failed, Reason: ReasonDeadline})
 	case j.try != nil || g.now < j.notBefore || g.place(j):
+	case j.held:
+		j.waitsSince = g.now // there are nodes: it waits for its turn, until its deadline
 	case g.now-j.waitsSince >= g.cfg.NodeWait:
 		g.end(j, GatewayEffect{Outcome: Failed, Reason: ReasonNoNode})
 	}
@@ -193,14 +199,22 @@ func (g *Gateway) fail(t *try, culprit *peer, why Reason, text string) {
 	j := t.job
 	g.drop(t)
 	lostNode := why == ReasonNodeEnded || why == ReasonFault
-	if j.told > 0 || !retryable(why) || j.tries-j.full >= int(g.cfg.MaxTries) || lostNode && j.recomputed {
+	noRoom := why == ReasonNoRoom // passes by itself: there are others before it
+	if noRoom {
+		j.refused++
+	}
+	if j.told > 0 || !retryable(why) || j.tries-j.refused >= int(g.cfg.MaxTries) || lostNode && j.recomputed {
 		g.end(j, GatewayEffect{Outcome: Failed, Reason: why, Why: text})
 		return
 	}
 	j.avoid, j.waitsSince = culprit, g.now
-	if lostNode {
+	switch {
+	case lostNode:
 		j.recomputed = true
-	} else {
+	case noRoom:
+		g.hold(j)
+		j.notBefore = g.now + min(g.cfg.RetryAfter<<min(j.refused-1, 30), g.cfg.RetryMost/8)
+	default:
 		j.notBefore = g.now + min(g.cfg.RetryAfter<<min(j.tries-1, 30), g.cfg.RetryMost)
 	}
 	g.advance(j)
@@ -222,6 +236,7 @@ func (g *Gateway) end(j *job, fx GatewayEffect) {
 	}
 	j.done = true
 	g.jobs.remove(j)
+	g.letPass(j)
 	delete(g.byID, j.id)
 	if j.try != nil {
 		g.drop(j.try)

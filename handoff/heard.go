@@ -86,10 +86,10 @@ func (g *Gateway) rejected(l *leg, why *request.Rejection) {
 	switch {
 	case why == nil || l.try.job.told > 0:
 		g.strange(l, "a rejection that says nothing, or after the first token")
-	case why.Limit != request.LimitQueue && why.Limit != request.LimitClosing, l.try.job.tries-l.try.job.full >= int(g.cfg.MaxTries):
+	case why.Limit != request.LimitQueue && why.Limit != request.LimitClosing, l.try.job.tries-l.try.job.refused >= int(g.cfg.MaxTries):
 		g.end(l.try.job, GatewayEffect{Outcome: Rejected, Rejection: why})
 	default:
-		g.fail(l.try, l.peer, ReasonNoRoom, why.Why)
+		g.fail(l.try, l.peer, ReasonBusy, why.Why)
 	}
 }
 
@@ -148,6 +148,7 @@ func (g *Gateway) tokens(l *leg, m *Message) {
 			fx.Details = append([][]byte{t.detail}, fx.Details[1:]...)
 		}
 	}
+	l.paid()
 	j.told += len(fx.Tokens)
 	g.emit(fx)
 	g.complete(t)
@@ -163,9 +164,6 @@ func (g *Gateway) legEnded(l *leg, m *Message) {
 	case l.role == Prefill && (m.Reason == ReasonExported || j.told > 0): // the decode node has what it needs
 		l.ended = true
 	case l.role == Prefill || !m.Reason.Whole():
-		if m.Reason == ReasonNoRoom {
-			j.full++
-		}
 		g.fail(t, l.peer, m.Reason, m.Why)
 	case m.Total < max(1, j.told), j.spec.MaxTokens > 0 && m.Total > j.spec.MaxTokens, t.total != 0 && t.total != m.Total:
 		g.strange(l, fmt.Sprintf("that the answer has %d tokens", m.Total))

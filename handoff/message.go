@@ -69,13 +69,14 @@ const (
 	ReasonGateway   // the gateway was lost, or has restarted
 	ReasonNodeEnded // the node's life has ended, or it was not heard of for too long
 	ReasonNoNode    // there was no node that could take it
+	ReasonBusy      // the node's queue is full, or it takes nothing new
 )
 
 var reasons = []string{
 	ReasonStop: "stop", ReasonLength: "length", ReasonExported: "exported",
 	ReasonNoRoom: "no room", ReasonLink: "link lost", ReasonMismatch: "page mismatch", ReasonRevoked: "revoked", ReasonPreempted: "preempted", ReasonForgotten: "forgotten",
 	ReasonPageCheck: "page check failed", ReasonModel: "no usable logits", ReasonFault: "engine failed", ReasonCancelled: "cancelled", ReasonDeadline: "deadline",
-	ReasonGateway: "gateway lost", ReasonNodeEnded: "node ended", ReasonNoNode: "no node",
+	ReasonGateway: "gateway lost", ReasonNodeEnded: "node ended", ReasonNoNode: "no node", ReasonBusy: "busy",
 }
 
 func (r Reason) String() string { return nameOf("reason", reasons, int(r)) }

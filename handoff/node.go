@@ -25,6 +25,7 @@ type Node struct {
 	ticked   bool
 	draining bool
 	load     Load
+	reported Load // the last
 	serial   uint64
 	statusAt int64 // when the last status was sent
 	repeatAt int64 // when the pool was last asked to repeat

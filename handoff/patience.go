@@ -21,9 +21,14 @@ func (n *Node) tick(load Load) {
 		n.repeatAt = n.now
 		n.tellPool(kvpool.Event{Kind: kvpool.EvTick})
 	}
-	if n.now-n.statusAt >= n.cfg.StatusEvery || n.serial == 0 {
+	if n.now-n.statusAt >= n.cfg.StatusEvery || n.serial == 0 || n.roomier() && n.now-n.statusAt >= n.cfg.StatusEvery/16 {
 		n.statusToAll()
 	}
+}
+
+// roomier: gateways may hold back requests for want of pages that have come home since the last report.
+func (n *Node) roomier() bool {
+	return n.load.FreePages-n.reported.FreePages > n.load.TotalPages/32 || n.load.Waiting == 0 && n.reported.Waiting > 0
 }
 
 // wait looks whether a part has waited too long.
@@ -54,6 +59,7 @@ func (n *Node) statusToAll() {
 
 func (n *Node) status() Message {
 	n.serial++
+	n.reported = n.load
 	return Message{Kind: MsgStatus, Status: &Status{
 		Serial: n.serial, Ready: true, Draining: n.draining, Prefill: n.cfg.Prefill, Decode: n.cfg.Decode, Load: n.load, Limits: n.cfg.Limits, Links: n.links,
 	}}

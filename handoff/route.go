@@ -32,10 +32,19 @@ const (
 
 // place begins an attempt of j. It reports whether there was a node for it.
 func (g *Gateway) place(j *job) bool {
+	if g.held != 0 && g.held < j.arrival {
+		j.held = true // behind who came before
+		return false
+	}
 	r, ok := g.choose(j)
 	if !ok {
 		return false
 	}
+	if !g.room(j, r.decode) {
+		g.hold(j)
+		return false
+	}
+	g.letPass(j)
 	j.tries++
 	g.number++
 	g.stats.Tries++
@@ -60,10 +69,55 @@ func (g *Gateway) place(j *job) bool {
 	return true
 }
 
+// room reports whether a prompt will find pages at a decode node, as far as its last report and what was sent there since tell. A node where nothing of this gateway waits for pages is asked anyway: it
+// knows best.
+func (g *Gateway) room(j *job, d *peer) bool {
+	return d.owed == 0 || d.status.Load.FreePages >= d.owed+g.pages(len(j.spec.Prompt))+1
+}
+
+// owe counts the pages of a prompt that is sent to a decode node until its answer begins there, or its attempt ends.
+func (g *Gateway) owe(l *leg, spec *Spec) {
+	if l.role != Prefill {
+		l.owed = g.pages(len(spec.Prompt)) + 1
+		l.peer.owed += l.owed
+	}
+}
+
+func (l *leg) paid() {
+	if l.peer.life == l.life {
+		l.peer.owed -= l.owed
+	}
+	l.owed = 0
+}
+
+// hold has j wait for room, and who came later behind it, so that a long prompt is not passed for ever by short ones.
+func (g *Gateway) hold(j *job) {
+	j.held = true
+	if g.held == 0 || j.arrival < g.held {
+		g.held = j.arrival
+	}
+}
+
+// letPass: j does not wait for room any more. The next that does is the oldest now.
+func (g *Gateway) letPass(j *job) {
+	j.held = false
+	if j.arrival != g.held {
+		return
+	}
+	g.held = 0
+	for k := g.jobs.head; k != nil; k = k.next {
+		if k.held && k.try == nil {
+			g.held = k.arrival
+			return
+		}
+	}
+}
+
 func (g *Gateway) addLeg(t *try, p *peer, role Role, link kvpool.Link) {
 	l := &leg{try: t, peer: p, life: p.life, role: role, link: link, wait: g.cfg.RepeatAfter}
 	t.legs = append(t.legs, l)
 	p.sent++
+	g.owe(l, t.job.spec)
 	g.say(l)
 }
 

@@ -12,9 +12,11 @@ type job struct {
 	hashes   []page.Hash
 	deadline int64
 
-	try        *try // the attempt under way, or nil: it waits for one
+	arrival    uint64 // ascending
+	try        *try   // the attempt under way, or nil: it waits for one
 	tries      int
-	full       int   // of these, what was refused for want of pages: that is a queue, so it does not count against MaxTries
+	held       bool  // it waits for room: whoever came later waits behind it
+	refused    int   // attempts in a row for which there was no room
 	notBefore  int64 // of the next attempt
 	waitsSince int64 // for a node
 	avoid      *peer // that the last attempt failed at; another one is better
@@ -111,6 +113,7 @@ type leg struct {
 	role Role
 	link kvpool.Link
 
+	owed    int   // pages that it will take for the prompt, until the answer begins
 	heard   bool  // the node has said something of the attempt
 	ended   bool  // its part is over, and well
 	closed  bool  // it has closed the attempt, or its life has ended
@@ -162,6 +165,7 @@ func (g *Gateway) drop(t *try) {
 	t.job.try, t.job = nil, nil
 	g.closing.push(t)
 	for _, l := range t.legs {
+		l.paid()
 		if !l.closed {
 			l.wait = g.cfg.RepeatAfter
 			g.say(l)

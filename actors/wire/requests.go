@@ -32,7 +32,7 @@ func encodeRequest(f *fields, p *pb.Payload, m *handoff.Message) {
 		p.Message = &pb.Payload_Tokens{Tokens: &pb.Tokens{Part: part, Piece: encodePiece(f, "Tokens.piece", m)}}
 	case handoff.MsgEnd:
 		p.Message = &pb.Payload_End{End: &pb.End{
-			Part: part, Reason: pb.Reason(f.enum("End.reason", int(m.Reason), int(handoff.ReasonStop), int(handoff.ReasonNoNode))),
+			Part: part, Reason: pb.Reason(f.enum("End.reason", int(m.Reason), int(handoff.ReasonStop), int(handoff.ReasonBusy))),
 			Total: f.natural("End.total", m.Total), Need: int64(m.Need), Max: int64(m.Max), Why: []byte(m.Why),
 		}}
 	case handoff.MsgClosed:
@@ -69,7 +69,7 @@ func decodeRequest(f *fields, p *pb.Payload) *handoff.Message {
 		decodePiece(f, "Tokens.piece", m, in.Tokens.GetPiece())
 	case *pb.Payload_End:
 		decodePart(f, m, handoff.MsgEnd, "End.part", in.End.GetPart())
-		m.Reason = handoff.Reason(f.enum("End.reason", int(in.End.GetReason()), int(handoff.ReasonStop), int(handoff.ReasonNoNode)))
+		m.Reason = handoff.Reason(f.enum("End.reason", int(in.End.GetReason()), int(handoff.ReasonStop), int(handoff.ReasonBusy)))
 		m.Total, m.Need, m.Max = f.int("End.total", in.End.GetTotal()), f.signed("End.need", in.End.GetNeed()), f.signed("End.max", in.End.GetMax())
 		m.Why = string(in.End.GetWhy())
 	case *pb.Payload_Closed:

@@ -110,7 +110,7 @@ func drawRequest(t *rapid.T) *handoff.Message {
 			}
 		}
 	case handoff.MsgEnd:
-		m.Reason = handoff.Reason(rapid.IntRange(int(handoff.ReasonStop), int(handoff.ReasonNoNode)).Draw(t, "reason"))
+		m.Reason = handoff.Reason(rapid.IntRange(int(handoff.ReasonStop), int(handoff.ReasonBusy)).Draw(t, "reason"))
 		m.Total, m.Need, m.Max, m.Why = drawNatural(t, "total"), rapid.Int().Draw(t, "need"), rapid.Int().Draw(t, "max"), drawText(t, "why")
 	case handoff.MsgStatus:
 		m.Status = &handoff.Status{
@@ -216,7 +216,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"Rejected.rejection is missing", &handoff.Message{Kind: handoff.MsgRejected}},
 		{`Rejected.limit is "mood"`, &handoff.Message{Kind: handoff.MsgRejected, Rejection: &request.Rejection{Limit: "mood"}}},
 		{"Tokens.piece.details has 1, must have one for each of 2", &handoff.Message{Kind: handoff.MsgTokens, Tokens: []int32{1, 2}, Details: [][]byte{nil}}},
-		{"End.reason is 18", &handoff.Message{Kind: handoff.MsgEnd, Reason: handoff.ReasonNoNode + 1}},
+		{"End.reason is 19", &handoff.Message{Kind: handoff.MsgEnd, Reason: handoff.ReasonBusy + 1}},
 		{"NodeStatus.status is missing", &handoff.Message{Kind: handoff.MsgStatus}},
 		{"descriptors[0].transport is not UTF-8", Descriptors{{Transport: "\xff"}}},
 		{"descriptors[1].descriptor has 65537", Descriptors{{}, {Bytes: make([]byte, MaxDescriptorBytes+1)}}},

@@ -95,6 +95,8 @@ type Config struct {
 	DropFaults, DropRequests []int
 	// Trace keeps the last so many events as text. 0: none.
 	Trace int
+	// CheckEvery: each ledger's invariants are verified after every so many of its steps. 0: 16. It changes nothing else.
+	CheckEvery int
 
 	special *special
 }

@@ -159,7 +159,7 @@ func (n *node) step(ev kvpool.Event) {
 	n.steps++
 	s.res.Steps++
 	s.note(uint64(n.id), uint64(ev.Kind), uint64(len(n.poolFx)))
-	if n.steps%checkEvery == 0 {
+	if n.steps%s.cfg.CheckEvery == 0 {
 		if err := n.pool.Check(); err != nil {
 			s.fail("node %d: %v", n.id, err)
 		}

@@ -16,7 +16,6 @@ const (
 	revokeAfter   = 300 * milli // an export without a Release
 	suspectAfter  = 300 * milli // a revoked export, or a draining import, after that
 	restWithin    = 60 * sec    // after the faults
-	checkEvery    = 16          // steps of a ledger
 	incarnationOf = 1000        // the first life's number
 )
 
@@ -54,6 +53,9 @@ type sim struct {
 func Run(cfg Config) Result { return simulate(cfg).res }
 
 func simulate(cfg Config) *sim {
+	if cfg.CheckEvery == 0 {
+		cfg.CheckEvery = 16
+	}
 	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x6b766173)), faults: true, lives: incarnationOf, moved: map[kvpool.Attempt]int{}, attemptOf: map[kvpool.Attempt]*client{}}
 	func() {
 		defer func() {

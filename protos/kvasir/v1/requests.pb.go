@@ -155,6 +155,7 @@ const (
 	Reason_REASON_GATEWAY     Reason = 15
 	Reason_REASON_NODE_ENDED  Reason = 16
 	Reason_REASON_NO_NODE     Reason = 17
+	Reason_REASON_BUSY        Reason = 18
 )
 
 // Enum value maps for Reason.
@@ -178,6 +179,7 @@ var (
 		15: "REASON_GATEWAY",
 		16: "REASON_NODE_ENDED",
 		17: "REASON_NO_NODE",
+		18: "REASON_BUSY",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED": 0,
@@ -198,6 +200,7 @@ var (
 		"REASON_GATEWAY":     15,
 		"REASON_NODE_ENDED":  16,
 		"REASON_NO_NODE":     17,
+		"REASON_BUSY":        18,
 	}
 )
 
@@ -1389,7 +1392,7 @@ const file_kvasir_v1_requests_proto_rawDesc = "" +
 	"LIMIT_POOL\x10\x02\x12\x0f\n" +
 	"\vLIMIT_QUEUE\x10\x03\x12\x0f\n" +
 	"\vLIMIT_INPUT\x10\x04\x12\x11\n" +
-	"\rLIMIT_CLOSING\x10\x05*\xf8\x02\n" +
+	"\rLIMIT_CLOSING\x10\x05*\x89\x03\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vREASON_STOP\x10\x01\x12\x11\n" +
@@ -1409,7 +1412,8 @@ const file_kvasir_v1_requests_proto_rawDesc = "" +
 	"\x0fREASON_DEADLINE\x10\x0e\x12\x12\n" +
 	"\x0eREASON_GATEWAY\x10\x0f\x12\x15\n" +
 	"\x11REASON_NODE_ENDED\x10\x10\x12\x12\n" +
-	"\x0eREASON_NO_NODE\x10\x11B;Z9github.com/kvasir-engine/kvasir/protos/kvasir/v1;kvasirv1b\x06proto3"
+	"\x0eREASON_NO_NODE\x10\x11\x12\x0f\n" +
+	"\vREASON_BUSY\x10\x12B;Z9github.com/kvasir-engine/kvasir/protos/kvasir/v1;kvasirv1b\x06proto3"
 
 var (
 	file_kvasir_v1_requests_proto_rawDescOnce sync.Once

@@ -52,6 +52,7 @@ type nodeLink struct {
 	conn    transport.Conn
 	cancel  context.CancelFunc   // of the dial under way
 	dialed  chan struct{}        // closed when no dial is under way any more; nil: none was
+	made    transport.Conn       // what the dial made, to be read when dialed is closed: whoever fences closes it, whether or not conn was set
 	pending map[uint64]time.Time // reads that are out, by job: since when
 	landing *landing
 	offered map[page.Attempt]struct{} // attempts whose pages the peer may read, or could
@@ -190,6 +191,7 @@ func (a *channelActor) dial(m *channelDescriptors) {
 			}
 			n.log.Warn("cannot dial a peer's pages", zap.Stringer("link", m.link), zap.String("transport", t.Name()), zap.Error(done.err))
 		}
+		l.made = done.conn
 		close(l.dialed)
 		n.tell(self, done)
 	})
@@ -198,10 +200,7 @@ func (a *channelActor) dial(m *channelDescriptors) {
 func (a *channelActor) dialDone(m *channelDialed) {
 	l := a.links[m.link]
 	switch {
-	case l == nil || l.lost:
-		if m.conn != nil { // whoever fences the link waits for the dial, and may have done so before this message
-			a.node.cluster.background.Go(func() { m.conn.Close() })
-		}
+	case l == nil || l.lost: // whoever fences the link waits for the dial, and closes what it made
 	case m.err != nil:
 		a.suspect(m.link, "data", "its pages cannot be read: "+m.err.Error())
 	default:
@@ -255,7 +254,7 @@ func (a *channelActor) send(m *channelSend) {
 // read starts a read. Its end goes to the pool from wherever it comes; what this actor keeps is since when it waits.
 func (a *channelActor) read(m *channelRead) {
 	l := a.links[m.link]
-	if l == nil || l.conn == nil { // nothing was begun, so nothing will land
+	if l == nil || l.conn == nil || l.fencing { // nothing was begun, so nothing will land
 		a.node.tellPool(kvpool.Event{Kind: kvpool.EvRead, Job: m.job, Failed: true})
 		return
 	}
@@ -312,8 +311,8 @@ func (a *channelActor) fence(link page.Link) {
 			l.cancel()
 			<-l.dialed
 		}
-		if l.conn != nil {
-			if err := l.conn.Close(); err != nil {
+		if l.made != nil {
+			if err := l.made.Close(); err != nil {
 				n.log.Warn("closing a data connection", zap.Stringer("link", link), zap.Error(err))
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/kvasir-engine/kvasir/gpu/host"
+	"github.com/kvasir-engine/kvasir/kvpool"
 )
 
 // situation is one way in which the same request may come to be computed.
@@ -147,6 +148,14 @@ func open(t *testing.T, cfg Config) *Engine {
 // checkHome waits until all pages are free or in the prefix index alone, and asks the ledger whether every invariant holds.
 func checkHome(t *testing.T, e *Engine) {
 	t.Helper()
+	if stats := home(t, e); stats.Bad != 0 || stats.StaleTotal() != 0 {
+		t.Errorf("%d pages were bad and %d messages stale, with no fault about", stats.Bad, stats.StaleTotal())
+	}
+}
+
+// home waits until all pages are free or in the prefix index alone, asks the ledger whether every invariant holds, and returns what it has counted.
+func home(t *testing.T, e *Engine) kvpool.Stats {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for {
@@ -158,10 +167,7 @@ func checkHome(t *testing.T, e *Engine) {
 			t.Fatal(pool.Broken)
 		}
 		if c := pool.Counts; c.Allotted+c.Filling+c.Read+c.Quarantined == 0 && q.Running+q.Waiting == 0 {
-			if pool.Stats.Bad != 0 || pool.Stats.StaleTotal() != 0 {
-				t.Errorf("%d pages were bad and %d messages stale, with no fault about", pool.Stats.Bad, pool.Stats.StaleTotal())
-			}
-			return
+			return pool.Stats
 		}
 		time.Sleep(time.Millisecond)
 	}

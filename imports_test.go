@@ -23,8 +23,9 @@ var rules = map[string][]string{
 	"handoff":               {"kvpool"},
 	"transport":             {"transport"},
 	"protos":                {},
+	"membership":            {},
 	"actors":                {"sched", "kvpool", "handoff", "transport", "protos", "model", "gpu", "actors"},
-	"":                      {"server", "actors", "sched", "kvpool", "handoff", "transport", "model", "gpu", "gpu/host"},
+	"":                      {"server", "actors", "sched", "kvpool", "handoff", "transport", "model", "gpu", "gpu/host", "membership"},
 	"cmd/kvasir":            {""},
 }
 

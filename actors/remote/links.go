@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/kvasir-engine/kvasir/internal/outage"
 	pb "github.com/kvasir-engine/kvasir/protos/kvasir/v1"
 )
 
@@ -127,7 +128,7 @@ func stop(server *grpc.Server) {
 }
 
 // Dial connects with the process at addr, "host:port", and connects anew whenever the connection is lost, with back-off, until ctx ends or Close. It does not wait: the Handler is told. While the two are
-// connected because the other side has dialed, it does nothing.
+// connected because the other side has dialed, it does nothing. A connection that is up when ctx ends stays up, and is not made anew when it is lost.
 func (l *Links) Dial(ctx context.Context, addr string) error {
 	if err := MayUse(addr, l.cfg.TLS != nil, l.cfg.Insecure); err != nil {
 		return fmt.Errorf("remote: dial %s: %w", addr, err)
@@ -146,23 +147,24 @@ func (l *Links) keepDialing(ctx context.Context, addr string) {
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
 	wait := l.cfg.RedialLeast
+	var out outage.Outage
 	for ctx.Err() == nil {
 		c, instead, err := l.dial(ctx, addr)
+		if err == nil {
+			out.Over(time.Now())
+			wait = l.cfg.RedialLeast
+		}
 		switch {
 		case c != nil:
-			stop := context.AfterFunc(ctx, func() { c.fail(ErrClosed) })
 			c.run()
-			stop()
 			c.release()
-			wait = l.cfg.RedialLeast
 		case instead != nil:
 			select {
 			case <-instead.ended:
 			case <-ctx.Done():
 			}
-			wait = l.cfg.RedialLeast
 		case ctx.Err() == nil:
-			l.dialFailed(addr, err)
+			l.dialFailed(addr, err, &out)
 		}
 		sleep(ctx, time.Duration((0.5+rand.Float64())*float64(wait)))
 		wait = min(2*wait, l.cfg.RedialMost)
@@ -222,7 +224,7 @@ func (l *Links) begin(c *conn) *refusal {
 		c.fail(ErrClosed) // Close may have looked before it was entered
 	}
 	l.metrics.connected.WithLabelValues(c.peer.hello.Kind.String()).Inc()
-	l.cfg.Logger.Info("peer connected", zap.Stringer("peer", c.peer), zap.String("identity", c.peer.identity), zap.Bool("dialed", c.peer.dialed))
+	l.cfg.Logger.Info("peer connected", c.peer.fields()...)
 	self := l.self()
 	for _, w := range Warnings(&self, c.peer.hello) {
 		l.cfg.Logger.Warn(w)
@@ -237,25 +239,44 @@ func (l *Links) lost(p *Peer, why error) {
 	l.cfg.Logger.Info("peer lost", zap.Stringer("peer", p), zap.Error(why))
 }
 
-// refusedConnection counts and logs a connection that was refused, by whichever side.
+// refusedConnection counts and logs a connection that the acceptor has refused, or its dialer.
 func (l *Links) refusedConnection(address string, why *refusal) {
-	l.metrics.refused.WithLabelValues(why.cause.String()).Inc()
 	if why.cause != causeConnected && l.logs.allow(why.cause) {
 		l.cfg.Logger.Warn("peer refused", zap.String("address", address), zap.Error(why))
 	}
+	l.refused(address, why)
+}
+
+// refused counts a connection that was refused, by whichever side.
+func (l *Links) refused(address string, why *refusal) {
+	l.metrics.refused.WithLabelValues(why.cause.String()).Inc()
 	if l.cfg.OnRefused != nil {
 		l.cfg.OnRefused(address, why)
 	}
 }
 
-func (l *Links) dialFailed(addr string, err error) {
+// dialFailed counts and logs a dial that came to nothing. A process that is not up yet, or not any more, is no reason to worry at first: a warning is what lasts, and what was refused.
+func (l *Links) dialFailed(addr string, err error, out *outage.Outage) {
 	var no *refusal
 	if errors.As(err, &no) {
-		l.refusedConnection(addr, no)
-	} else if l.logs.allow(causeBroken) {
-		l.cfg.Logger.Warn("peer cannot be reached", zap.String("address", addr), zap.Error(err))
+		l.refused(addr, no)
+	}
+	if lasted, say := out.Failed(time.Now(), reason(no)); say && (no == nil || no.cause != causeConnected) {
+		level := zap.InfoLevel
+		if no != nil || lasted >= outage.Every {
+			level = zap.WarnLevel
+		}
+		l.cfg.Logger.Log(level, "a peer cannot be connected with; it is dialed again until it can", zap.String("address", addr), zap.Duration("since", lasted), zap.Error(err))
 	}
 	if l.cfg.OnDialFailed != nil {
 		l.cfg.OnDialFailed(addr, err)
 	}
+}
+
+// reason is what makes a failure of a dial another one than the one before: the texts have numbers in them that change.
+func reason(no *refusal) string {
+	if no == nil {
+		return "unreachable"
+	}
+	return no.cause.String()
 }

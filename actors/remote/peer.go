@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/kvasir-engine/kvasir/actors/wire"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
 )
@@ -64,6 +66,22 @@ func (p *Peer) Address() string { return p.address }
 
 // Dialed reports whether this side dialed.
 func (p *Peer) Dialed() bool { return p.dialed }
+
+// fields are what a log says of a peer that has connected.
+func (p *Peer) fields() []zap.Field {
+	address := p.address
+	if !p.dialed && p.hello.Address != "" {
+		address = p.hello.Address // the port that it came from says nothing
+	}
+	f := []zap.Field{zap.Stringer("kind", p.hello.Kind), zap.Uint64("id", uint64(p.hello.ID)), zap.String("address", address), zap.Stringer("link", p.Link())}
+	if p.hello.Kind == Node {
+		f = append(f, zap.Bool("prefill", p.hello.Prefill), zap.Bool("decode", p.hello.Decode))
+	}
+	if p.identity != "" {
+		f = append(f, zap.String("identity", p.identity))
+	}
+	return f
+}
 
 func (p *Peer) String() string {
 	return fmt.Sprintf("%s (%v, %s)", p.hello.name(), p.Link(), p.address)

@@ -165,7 +165,7 @@ func (a *channelActor) linkUp(link page.Link, l *nodeLink) {
 	l.up = true
 	a.node.tellPool(kvpool.Event{Kind: kvpool.EvConnected, Link: link})
 	a.node.tell(a.node.scheduler, linkUp{link})
-	a.node.log.Info("connected", zap.Stringer("link", link), zap.Bool("reads", l.reads), zap.Bool("serves", l.serves))
+	a.node.log.Debug("pages can be handed over", zap.Stringer("link", link), zap.Bool("reads", l.reads), zap.Bool("serves", l.serves))
 }
 
 // dial makes the data connection by the first of this node's transports that the peer has too.
@@ -285,7 +285,11 @@ func (a *channelActor) suspect(link page.Link, cause, why string) {
 	}
 	l.lost = true
 	a.node.metrics.fences.WithLabelValues(cause).Inc()
-	a.node.log.Warn("a connection is lost", zap.Stringer("link", link), zap.String("why", why))
+	level := zap.DebugLevel // the loss of a control connection is told already
+	if cause == "data" || cause == "stalled" {
+		level = zap.WarnLevel
+	}
+	a.node.log.Log(level, "a connection is of no use any more", zap.Stringer("link", link), zap.String("why", why))
 	if l.up {
 		a.node.tellPool(kvpool.Event{Kind: kvpool.EvLost, Link: link})
 		return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
@@ -77,6 +78,7 @@ type cluster struct {
 	exposed map[string]transport.Exposed // by transport
 
 	links   *remote.Links
+	dialing *dialing
 	address string // where this node listens
 
 	background sync.WaitGroup  // dials, fences and watchers of channels
@@ -85,7 +87,6 @@ type cluster struct {
 
 	mu       sync.Mutex
 	channels map[page.Node]*actor.PID
-	dialing  map[string]bool // addresses of other nodes
 }
 
 func newCluster(n *Node, cfg *ClusterConfig) (*cluster, error) {
@@ -93,7 +94,7 @@ func newCluster(n *Node, cfg *ClusterConfig) (*cluster, error) {
 	if !ok {
 		return nil, fmt.Errorf("actors: pages of a %s device cannot be read by other nodes yet", n.dev.Name())
 	}
-	c := &cluster{ClusterConfig: *cfg, exports: transport.NewExports(), exposed: map[string]transport.Exposed{}, channels: map[page.Node]*actor.PID{}, dialing: map[string]bool{},
+	c := &cluster{ClusterConfig: *cfg, exports: transport.NewExports(), exposed: map[string]transport.Exposed{}, channels: map[page.Node]*actor.PID{},
 		slab: transport.Slab{Bytes: host.Bytes(n.slab.Data), PageBytes: n.layout.PageBytes()}}
 	if cfg.Memory != nil {
 		c.slab = *cfg.Memory
@@ -209,12 +210,18 @@ func (n *Node) joinCluster() error {
 		return err
 	}
 	c.links = links
+	if err := n.metrics.registerAll(n.cfg.Registerer, []prometheus.Collector{prometheus.WrapCollectorWith(n.cfg.Labels, links)}); err != nil {
+		return fmt.Errorf("actors: %w", err)
+	}
+	c.dialing = newDialing(c.closed, links)
+	c.dialing.never(c.Listen)
 	addr, err := links.Listen(c.Listen)
 	if err != nil {
 		return err
 	}
 	c.address = addr.String()
-	n.join(c.Peers)
+	c.dialing.never(c.address)
+	n.join("the configuration", c.Peers)
 	c.background.Go(n.beat)
 	return nil
 }

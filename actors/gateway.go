@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,8 +26,10 @@ const gatewayTick = 20 * time.Millisecond
 
 // GatewayConfig is what a gateway is made of.
 type GatewayConfig struct {
-	Remote     remote.Config         // TLS and bounds; Self and the Handler are filled in here
-	Nodes      []string              // addresses of nodes, "host:port"; more may be added by Dial
+	Remote remote.Config // TLS and bounds; Self and the Handler are filled in here
+	Nodes  []string      // addresses of nodes, "host:port"
+	// Discover tells found of all further addresses that nodes have, again whenever these change, until ctx ends. nil: there are none.
+	Discover   func(ctx context.Context, found func(addresses []string))
 	Handoff    handoff.GatewayConfig // times and bounds; Incarnation and PageSize are filled in here
 	Key        kvpool.Key            // of the cluster
 	Timeout    time.Duration         // of a request
@@ -46,6 +49,9 @@ type Gateway struct {
 	system      *actor.ActorSystem
 	self        *actor.PID
 	links       *remote.Links
+	dialing     *dialing
+	discover    context.CancelFunc // ends Discover
+	discovered  sync.WaitGroup
 	nodes       *gatewayNodes
 	began       time.Time
 	stop        chan struct{}
@@ -77,17 +83,15 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	if g.links, err = remote.New(rc); err != nil {
 		return nil, err
 	}
-	for _, addr := range cfg.Nodes {
-		if err := g.Dial(ctx, addr); err != nil {
-			return nil, errors.Join(err, g.links.Close())
-		}
+	if err := g.connect(); err != nil {
+		return nil, errors.Join(err, g.disconnect())
 	}
 	if err := g.nodes.wait(ctx); err != nil {
 		close(g.nodes.started) // nobody waits for what will not come
-		return nil, errors.Join(err, g.links.Close())
+		return nil, errors.Join(err, g.disconnect())
 	}
 	if err := g.spawn(); err != nil {
-		return nil, errors.Join(err, g.links.Close())
+		return nil, errors.Join(err, g.disconnect())
 	}
 	if err := g.metrics.registerGateway(cfg.Registerer, g); err != nil {
 		return nil, errors.Join(fmt.Errorf("actors: %w", err), g.Close())
@@ -95,9 +99,32 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	return g, nil
 }
 
-// Dial connects with one more node, and again whenever that is lost, until ctx of StartGateway's caller ends, or the gateway is closed.
-func (g *Gateway) Dial(ctx context.Context, addr string) error {
-	return g.links.Dial(context.WithoutCancel(ctx), addr)
+// connect connects with the nodes that are named, and with those that are discovered, until disconnect.
+func (g *Gateway) connect() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	g.discover, g.dialing = cancel, newDialing(ctx, g.links)
+	if err := g.dialing.name("the configuration", g.cfg.Nodes); err != nil {
+		return err
+	}
+	if g.cfg.Discover == nil {
+		return nil
+	}
+	g.discovered.Go(func() {
+		g.cfg.Discover(ctx, func(addresses []string) {
+			g.log.Debug("nodes are listed", zap.Strings("addresses", addresses))
+			if err := g.dialing.name("the list of nodes", addresses); err != nil {
+				g.log.Warn("cannot connect with a node", zap.Error(err))
+			}
+		})
+	})
+	return nil
+}
+
+// disconnect ends all connections.
+func (g *Gateway) disconnect() error {
+	g.discover()
+	g.discovered.Wait()
+	return g.links.Close()
 }
 
 // spawn starts the actor, by the first node's measures.
@@ -179,9 +206,6 @@ func (g *Gateway) Hello() *remote.Hello { return g.nodes.first }
 
 // Vocabulary is the metadata of the nodes' model file.
 func (g *Gateway) Vocabulary() []byte { return g.nodes.vocabulary }
-
-// Registry's collectors of the connections.
-func (g *Gateway) Links() *remote.Links { return g.links }
 
 func (g *Gateway) tell(m any) { g.system.Root.Send(g.self, m) }
 
@@ -270,7 +294,7 @@ func (g *Gateway) Close() error {
 	select {
 	case g.closing <- struct{}{}:
 		g.registry.failAll(request.ErrClosed, g.metrics)
-		err := g.links.Close()
+		err := g.disconnect()
 		close(g.stop)
 		<-g.stopped
 		g.system.Shutdown()

@@ -50,7 +50,6 @@ func (h *gatewayNodes) Connected(p *remote.Peer) {
 		return
 	}
 	<-h.started
-	h.gateway.log.Info("a node has connected", zap.Stringer("peer", p), zap.Bool("prefill", p.Hello().Prefill), zap.Bool("decode", p.Hello().Decode))
 	h.tell(nodeUp{p})
 }
 
@@ -103,9 +102,8 @@ func (h *gatewayNodes) Message(p *remote.Peer, message any, _ wire.Trace) {
 	h.tell(&nodeSaid{node: p.Hello().ID, life: p.Hello().Incarnation, message: m})
 }
 
-func (h *gatewayNodes) Lost(p *remote.Peer, cause error) {
+func (h *gatewayNodes) Lost(p *remote.Peer, _ error) {
 	<-h.started
-	h.gateway.log.Info("a node is lost", zap.Stringer("peer", p), zap.Error(cause))
 	h.tell(nodeLost{p})
 }
 

@@ -78,10 +78,10 @@ func (m *metrics) register(r prometheus.Registerer, n *Node) error {
 }
 
 func (m *metrics) registerGateway(r prometheus.Registerer, g *Gateway) error {
-	return m.registerAll(r, append(m.requests, newGatewaySnapshot(g)))
+	return m.registerAll(r, append(m.requests, newGatewaySnapshot(g), prometheus.WrapCollectorWith(g.cfg.Labels, g.links)))
 }
 
-// registerAll adds all to r, or none.
+// registerAll adds all to r. If that fails, nothing of these metrics stays there.
 func (m *metrics) registerAll(r prometheus.Registerer, all []prometheus.Collector) error {
 	if r == nil {
 		return nil
@@ -159,7 +159,7 @@ func (s *snapshot) Collect(ch chan<- prometheus.Metric) {
 	for _, p := range []struct {
 		state string
 		n     int
-	}{{"free", c.Free}, {"allotted", c.Allotted}, {"filling", c.Filling}, {"read", c.Read}, {"cached", c.Idle}, {"quarantined", c.Quarantined}} {
+	}{{"free", c.Free}, {"allotted", c.Allotted}, {"filling", c.Filling}, {"read", c.Read}, {"importing", c.Importing}, {"cached", c.Idle}, {"quarantined", c.Quarantined}} {
 		gauge(s.pages, float64(p.n), p.state)
 	}
 	counter(s.lookups, r.Stats.LookupPages)

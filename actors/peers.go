@@ -2,6 +2,7 @@ package actors
 
 import (
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -19,7 +20,6 @@ type peers struct{ node *Node }
 func (h *peers) Connected(p *remote.Peer) {
 	n, hello := h.node, p.Hello()
 	if hello.Kind == remote.Gateway {
-		n.log.Info("a gateway has connected", zap.Stringer("peer", p))
 		n.tell(n.scheduler, gatewayUp{hello.ID, uint64(hello.Incarnation), peerControl{n, p}})
 		return
 	}
@@ -54,7 +54,7 @@ func (h *peers) Message(p *remote.Peer, message any, trace wire.Trace) {
 		}
 	case wire.Members:
 		if hello.Kind == remote.Gateway {
-			n.join(m)
+			n.join(namedBy(p), m)
 			return
 		}
 	}
@@ -64,12 +64,15 @@ func (h *peers) Message(p *remote.Peer, message any, trace wire.Trace) {
 func (h *peers) Lost(p *remote.Peer, cause error) {
 	n, hello := h.node, p.Hello()
 	if hello.Kind == remote.Gateway {
-		n.log.Info("a gateway is gone", zap.Stringer("peer", p), zap.Error(cause))
+		n.join(namedBy(p), nil) // it names all again when it is back
 		n.tell(n.scheduler, gatewayLost{uint64(hello.Incarnation)})
 		return
 	}
 	n.tell(n.channel(hello.ID), channelLost{p.Link(), causeOf(cause), cause.Error()})
 }
+
+// namedBy is a gateway, as one that names nodes.
+func namedBy(p *remote.Peer) string { return fmt.Sprint("gateway ", p.Hello().ID) }
 
 // peerControl is a connection as channels and attempts use it.
 type peerControl struct {
@@ -108,28 +111,15 @@ func (c peerControl) sent(err error) {
 	}
 }
 
-// join connects with other nodes, as a gateway has told: a decode node needs those whose prompts it may be sent.
-func (n *Node) join(addresses []string) {
+// join connects with the nodes that by names now, and no more with those that it named before: a decode node needs those whose prompts it may be sent.
+func (n *Node) join(by string, addresses []string) {
 	if !n.cluster.Decode {
 		return
 	}
-	c := n.cluster
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, addr := range addresses {
-		if addr == "" || addr == c.address || c.dialing[addr] || len(c.dialing) >= maxDialed {
-			continue
-		}
-		if err := c.links.Dial(c.closed, addr); err != nil {
-			n.log.Warn("cannot connect with a node", zap.String("address", addr), zap.Error(err))
-			continue
-		}
-		c.dialing[addr] = true
+	if err := n.cluster.dialing.name(by, addresses); err != nil {
+		n.log.Warn("cannot connect with a node", zap.String("named_by", by), zap.Error(err))
 	}
 }
-
-// maxDialed bounds the nodes that one node connects with by itself.
-const maxDialed = 1024
 
 // causeOf is a word for metrics: why a connection was lost.
 func causeOf(err error) string {

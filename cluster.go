@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kvasir-engine/kvasir/actors"
 	"github.com/kvasir-engine/kvasir/actors/remote"
@@ -28,7 +30,7 @@ type NodeConfig struct {
 	Mode string
 	// Addr is where gateways and other nodes reach this one: "host:port". Without TLS it must be a loopback address, unless Insecure.
 	Addr string
-	// ID is the node's number, which no other node of the cluster has. 0: made from Addr.
+	// ID is the node's number, which no other node of the cluster has. 0: made from Addr, or drawn where its port is 0.
 	ID uint64
 	// Peers are addresses of prefill nodes that a decode node connects with, beside those of which gateways tell.
 	Peers []string
@@ -36,8 +38,12 @@ type NodeConfig struct {
 	Transports []string
 	// TransferAddr is where peers fetch pages by tcp or ucx: "host:port". Empty: a free port at the host of Addr.
 	TransferAddr string
+	// Membership is a list that this node enters itself into, at Addr, whose host must be its own then. nil: none. The caller closes it after the engine.
+	Membership Membership
 	// Security says who may connect.
 	Security Security
+	// LostAfter is the silence after which another process is taken to be lost; it is asked for a sign of life five times in that time. 0: 5 seconds.
+	LostAfter time.Duration
 	// RequireBitIdentity refuses peers whose kernels may compute other bits.
 	RequireBitIdentity bool
 }
@@ -91,6 +97,12 @@ func (n *NodeConfig) validate() error {
 	if _, _, err := net.SplitHostPort(n.Addr); err != nil {
 		return fmt.Errorf("kvasir: Addr (--node-addr) is %q; it must be host:port, as in 127.0.0.1:7001", n.Addr)
 	}
+	if err := validateLostAfter(n.LostAfter); err != nil {
+		return err
+	}
+	if err := n.validateMembership(); err != nil {
+		return err
+	}
 	for _, name := range n.Transports {
 		if !slices.Contains([]string{"tcp", "shm", "ucx"}, name) {
 			return fmt.Errorf("kvasir: Transports (--transport) has %q; it must be tcp, shm or ucx", name)
@@ -99,10 +111,26 @@ func (n *NodeConfig) validate() error {
 	return nil
 }
 
+// pingsBeforeLost is how many times a process is asked for a sign of life before it is taken to be lost.
+const pingsBeforeLost = 5
+
+// leastLostAfter leaves a busy machine the time to answer.
+const leastLostAfter = 100 * time.Millisecond
+
+func validateLostAfter(d time.Duration) error {
+	if d != 0 && d < leastLostAfter {
+		return fmt.Errorf("kvasir: LostAfter (--lost-after) is %v; it must be at least %v", d, leastLostAfter)
+	}
+	return nil
+}
+
 // id is the node's number.
 func (n *NodeConfig) id() page.Node {
 	if n.ID != 0 {
 		return page.Node(n.ID)
+	}
+	if _, port, _ := net.SplitHostPort(n.Addr); port == "0" { // many nodes may have it, and none has the same port in its next life
+		return page.Node(rand.Uint64() | 1)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(n.Addr))
@@ -162,7 +190,7 @@ func (e *Engine) cluster(cfg *actors.Config) error {
 	vocabulary := e.file.Metadata()
 	c := &actors.ClusterConfig{
 		Prefill: n.Mode != "decode", Decode: n.Mode != "prefill", Listen: n.Addr, Peers: n.Peers, Transports: transports, Tracing: e.traces,
-		Remote: remote.Config{TLS: tls, Insecure: n.Security.Insecure, Vocabulary: vocabulary, Self: remote.Hello{
+		Remote: remote.Config{TLS: tls, Insecure: n.Security.Insecure, LostAfter: n.LostAfter, PingEvery: n.LostAfter / pingsBeforeLost, Vocabulary: vocabulary, Self: remote.Hello{
 			BitIdentity: n.RequireBitIdentity, Model: e.info.Name, ModelDigest: e.model.Digest(), Vocabulary: sha256.Sum256(vocabulary)}},
 	}
 	if slices.Contains(n.Transports, "shm") {

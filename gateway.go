@@ -22,16 +22,20 @@ import (
 	"github.com/kvasir-engine/kvasir/server"
 )
 
-// GatewayConfig says which nodes a gateway sends requests to. Nodes is required; the zero value of every other field stands for the default that is named.
+// GatewayConfig says which nodes a gateway sends requests to. Nodes or Membership is required; the zero value of every other field stands for the default that is named.
 type GatewayConfig struct {
 	// Nodes are the addresses of prefill and decode nodes, "host:port". What each is it says itself.
 	Nodes []string
+	// Membership is a list in which further nodes are found, while the gateway runs. nil: none. The caller closes it after the gateway.
+	Membership Membership
 	// ServedModelName is the name clients use. Empty: the nodes'.
 	ServedModelName string
 	// Security says who the nodes must be.
 	Security Security
 	// DecodeLocalPrefill is the longest prompt, in tokens, that a decode node computes itself where no prefill node can be reached. 0: none.
 	DecodeLocalPrefill int
+	// LostAfter is the silence after which a node is taken to be lost; what it was doing is given up when it has stayed lost for as long again. 0: 5 seconds.
+	LostAfter time.Duration
 	// RequestTimeout bounds a request, from its arrival to its last token. 0: 10 minutes.
 	RequestTimeout time.Duration
 
@@ -54,12 +58,15 @@ type Gateway struct {
 // OpenGateway connects with the nodes, and returns when the first of them has told vocabulary and chat template; or with ctx's error. What it returns must be closed.
 func OpenGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	switch {
-	case len(cfg.Nodes) == 0:
-		return nil, errors.New("kvasir: Nodes is empty; a gateway needs the address of at least one node (--prefill, --decode)")
+	case len(cfg.Nodes) == 0 && cfg.Membership == nil:
+		return nil, errors.New("kvasir: Nodes is empty; a gateway needs the address of at least one node (--prefill, --decode), or a list of nodes (--etcd)")
 	case cfg.DecodeLocalPrefill < 0:
 		return nil, fmt.Errorf("kvasir: DecodeLocalPrefill (--decode-local-prefill) is %d; it must not be negative", cfg.DecodeLocalPrefill)
 	case cfg.RequestTimeout < 0:
 		return nil, fmt.Errorf("kvasir: RequestTimeout (--request-timeout) is %v; it must not be negative", cfg.RequestTimeout)
+	}
+	if err := validateLostAfter(cfg.LostAfter); err != nil {
+		return nil, err
 	}
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = 10 * time.Minute
@@ -82,8 +89,8 @@ func OpenGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 		return nil, err
 	}
 	g.gateway, err = actors.StartGateway(ctx, actors.GatewayConfig{
-		Remote: remote.Config{TLS: tls, Insecure: cfg.Security.Insecure}, Nodes: cfg.Nodes, Key: key, Timeout: cfg.RequestTimeout,
-		Handoff: handoff.GatewayConfig{LocalPrompts: int64(cfg.DecodeLocalPrefill)}, Logger: g.log, Registerer: g.registry,
+		Remote: remote.Config{TLS: tls, Insecure: cfg.Security.Insecure, LostAfter: cfg.LostAfter, PingEvery: cfg.LostAfter / pingsBeforeLost}, Nodes: cfg.Nodes, Discover: discover(cfg.Membership), Key: key, Timeout: cfg.RequestTimeout,
+		Handoff: handoff.GatewayConfig{LocalPrompts: int64(cfg.DecodeLocalPrefill), NodeGrace: int64(cfg.LostAfter)}, Logger: g.log, Registerer: g.registry,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type clusterFlags struct {
 	Decode             []string      `placeholder:"HOST:PORT,..." help:"Decode nodes."`
 	ServedModelName    string        `placeholder:"NAME" help:"Name of the model for clients (default: the nodes')."`
 	DecodeLocalPrefill int           `placeholder:"TOKENS" help:"Longest prompt that a decode node reads itself where no prefill node can be reached (default: 0, none)."`
+	LostAfter          time.Duration `placeholder:"TIME" help:"Silence after which a node is taken to be lost (default: 5s)."`
 	RequestTimeout     time.Duration `default:"10m" placeholder:"TIME" help:"How long a request may take (default: 10m)."`
 
 	securityFlags
@@ -52,7 +53,7 @@ func (c *gatewayCmd) Run(a *app) error {
 		}
 	}
 	cfg := kvasir.GatewayConfig{Nodes: nodes, ServedModelName: c.ServedModelName, Security: c.security(), DecodeLocalPrefill: c.DecodeLocalPrefill,
-		RequestTimeout: c.RequestTimeout, Logger: log}
+		LostAfter: c.LostAfter, RequestTimeout: c.RequestTimeout, Logger: log}
 	provider, flush, err := c.provider("kvasir-gateway")
 	if err != nil {
 		return err

@@ -43,7 +43,8 @@ type Engine struct {
 	model *model.Model
 	node  *actors.Node
 
-	shared *transport.Slab // pages that other processes of this machine can read; nil: none
+	shared    *transport.Slab // pages that other processes of this machine can read; nil: none
+	announced *announcement   // nil: this node is in no list
 
 	closeOnce sync.Once
 }
@@ -131,6 +132,7 @@ func (e *Engine) start() error {
 		}
 		return s, nil
 	}
+	e.announce()
 	e.log.Debug("ready", zap.String("model", e.info.Name), zap.String("arch", e.model.Config().Arch), zap.Int("max_model_len", p.maxModelLen),
 		zap.Int("pool_tokens", p.tokens(layout)), zap.Int("pages", p.pages), zap.Int("page_size", layout.PageSize),
 		zap.Int64("kv_bytes", int64(p.pages)*int64(layout.PageBytes())), zap.Int64("weights_bytes", e.model.WeightBytes()))
@@ -185,8 +187,9 @@ func WithCORSOrigin(origin string) HandlerOption {
 // Registry has the engine's metrics.
 func (e *Engine) Registry() *prometheus.Registry { return e.registry }
 
-// Drain refuses new requests and waits for those under way until ctx ends. The error says how many sequences are left then. Nobody is cut off before Close.
+// Drain refuses new requests and waits for those under way until ctx ends. A node is taken out of the list of nodes first. The error says how many sequences are left then. Nobody is cut off before Close.
 func (e *Engine) Drain(ctx context.Context) error {
+	e.unannounce()
 	if left, err := e.node.Drain(ctx); err != nil {
 		return fmt.Errorf("kvasir: %d sequences had not ended: %w", left, err)
 	}
@@ -200,6 +203,7 @@ func (e *Engine) Shutdown(ctx context.Context) error { return errors.Join(e.Drai
 func (e *Engine) Close() error { return e.release() }
 
 func (e *Engine) release() error {
+	e.unannounce()
 	var errs []error
 	if e.node != nil {
 		errs = append(errs, e.node.Close())

@@ -226,6 +226,9 @@ func (n *Node) joinCluster() error {
 	return nil
 }
 
+// Life names this node, and its life.
+func (n *Node) Life() (page.Node, page.Incarnation) { return n.cfg.Node, n.incarnation }
+
 // Address is where this node listens for other processes; empty if it does not.
 func (n *Node) Address() string {
 	if n.cluster == nil {

@@ -155,7 +155,9 @@ func TestDialingBounds(t *testing.T) {
 func TestMetricsOfConnections(t *testing.T) {
 	nodes, gateways := prometheus.NewRegistry(), prometheus.NewRegistry()
 	both := func(id page.Node) *lab {
-		return member(t, id, true, true, func(c *Config) { c.Registerer, c.Labels = nodes, prometheus.Labels{"model_name": string(rune('a' + id))} })
+		return member(t, id, true, true, func(c *Config) {
+			c.Registerer, c.Labels = nodes, prometheus.Labels{"model_name": string(rune('a' + id))}
+		})
 	}
 	a, b := both(1), both(2)
 	g, err := StartGateway(t.Context(), GatewayConfig{Timeout: time.Minute, Nodes: []string{a.Address(), b.Address()}, Registerer: gateways})

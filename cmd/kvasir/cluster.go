@@ -27,12 +27,13 @@ type nodeFlags struct {
 	DisaggregationMode string        `default:"null" enum:"null,prefill,decode,both" placeholder:"MODE" help:"Work in a cluster: prefill reads prompts, decode writes answers, both does either; null works alone (default: null)."`
 	NodeAddr           string        `placeholder:"HOST:PORT" help:"Where gateways and other nodes reach this one."`
 	NodeID             uint64        `name:"node-id" placeholder:"N" help:"Number of this node, which no other has (default: made from --node-addr)."`
-	PrefillPeers       []string      `placeholder:"HOST:PORT,..." help:"Prefill nodes that a decode node connects with (default: those of which gateways tell)."`
-	Transport          []string      `placeholder:"NAME,..." help:"Ways to move pages, best first: shm, ucx, tcp (default: tcp)."`
+	PrefillPeers       []string      `placeholder:"HOST:PORT" help:"Prefill nodes that a decode node connects with (default: those of which gateways tell)."`
+	Transport          []string      `placeholder:"NAME" help:"Ways to move pages, best first: shm, ucx, tcp (default: tcp)."`
 	TransferAddr       string        `placeholder:"HOST:PORT" help:"Where peers fetch pages by tcp or ucx (default: a free port at the host of --node-addr)."`
 	LostAfter          time.Duration `placeholder:"TIME" help:"Silence after which another process is taken to be lost (default: 5s)."`
 	RequireBitIdentity bool          `help:"Refuse peers whose kernels may compute other bits."`
 
+	etcdFlags
 	securityFlags
 }
 
@@ -44,7 +45,7 @@ func (f *nodeFlags) node() (*kvasir.NodeConfig, error) {
 			is   bool
 		}{
 			{"node-addr", f.NodeAddr != ""}, {"node-id", f.NodeID != 0}, {"prefill-peers", len(f.PrefillPeers) > 0}, {"transport", len(f.Transport) > 0},
-			{"transfer-addr", f.TransferAddr != ""}, {"lost-after", f.LostAfter != 0}, {"require-bit-identity", f.RequireBitIdentity},
+			{"transfer-addr", f.TransferAddr != ""}, {"lost-after", f.LostAfter != 0}, {"etcd", len(f.Etcd) > 0}, {"require-bit-identity", f.RequireBitIdentity},
 		} {
 			if given.is {
 				return nil, usage("--%s is for nodes of a cluster; --disaggregation-mode says which", given.flag)

@@ -19,13 +19,14 @@ type gatewayCmd struct {
 
 // clusterFlags say which nodes there are.
 type clusterFlags struct {
-	Prefill            []string      `placeholder:"HOST:PORT,..." help:"Prefill nodes."`
-	Decode             []string      `placeholder:"HOST:PORT,..." help:"Decode nodes."`
+	Prefill            []string      `placeholder:"HOST:PORT" help:"Prefill nodes."`
+	Decode             []string      `placeholder:"HOST:PORT" help:"Decode nodes."`
 	ServedModelName    string        `placeholder:"NAME" help:"Name of the model for clients (default: the nodes')."`
 	DecodeLocalPrefill int           `placeholder:"TOKENS" help:"Longest prompt that a decode node reads itself where no prefill node can be reached (default: 0, none)."`
 	LostAfter          time.Duration `placeholder:"TIME" help:"Silence after which a node is taken to be lost (default: 5s)."`
 	RequestTimeout     time.Duration `default:"10m" placeholder:"TIME" help:"How long a request may take (default: 10m)."`
 
+	etcdFlags
 	securityFlags
 }
 
@@ -36,8 +37,8 @@ func (*gatewayCmd) Help() string {
 
 // Run serves until a signal comes.
 func (c *gatewayCmd) Run(a *app) error {
-	if len(c.Prefill)+len(c.Decode) == 0 {
-		return usage("a gateway needs nodes: --prefill HOST:PORT and --decode HOST:PORT")
+	if len(c.Prefill)+len(c.Decode)+len(c.Etcd) == 0 {
+		return usage("a gateway needs nodes: --prefill HOST:PORT and --decode HOST:PORT, or --etcd HOST:PORT, where they are listed")
 	}
 	if err := check(positive("decode-local-prefill", float64(c.DecodeLocalPrefill)), positive("request-timeout", c.RequestTimeout.Seconds())); err != nil {
 		return err
@@ -46,13 +47,18 @@ func (c *gatewayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	list, closing, err := c.membership(log)
+	if err != nil {
+		return err
+	}
+	defer closing()
 	nodes := slices.Clone(c.Prefill)
 	for _, addr := range c.Decode {
 		if !slices.Contains(nodes, addr) {
 			nodes = append(nodes, addr)
 		}
 	}
-	cfg := kvasir.GatewayConfig{Nodes: nodes, ServedModelName: c.ServedModelName, Security: c.security(), DecodeLocalPrefill: c.DecodeLocalPrefill,
+	cfg := kvasir.GatewayConfig{Nodes: nodes, Membership: list, ServedModelName: c.ServedModelName, Security: c.security(), DecodeLocalPrefill: c.DecodeLocalPrefill,
 		LostAfter: c.LostAfter, RequestTimeout: c.RequestTimeout, Logger: log}
 	provider, flush, err := c.provider("kvasir-gateway")
 	if err != nil {

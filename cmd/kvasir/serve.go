@@ -64,9 +64,15 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	cfg.Logger = log
+	list, closing, err := c.membership(log)
+	if err != nil {
+		return err
+	}
+	defer closing()
 	service := "kvasir"
 	if cfg.Node != nil {
 		service += "-" + cfg.Node.Mode
+		cfg.Node.Membership = list
 	}
 	provider, flush, err := c.provider(service)
 	if err != nil {

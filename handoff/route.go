@@ -38,6 +38,7 @@ func (g *Gateway) place(j *job) bool {
 	}
 	r, ok := g.choose(j)
 	if !ok {
+		g.letPass(j) // it waits for a node: that has an end, and keeps nobody else from one
 		return false
 	}
 	if !g.room(j, r.decode) {

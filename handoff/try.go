@@ -16,7 +16,7 @@ type job struct {
 	try        *try   // the attempt under way, or nil: it waits for one
 	tries      int
 	held       bool  // it waits for room: whoever came later waits behind it
-	refused    int   // attempts in a row for which there was no room
+	refused    int   // attempts for which there was no room
 	notBefore  int64 // of the next attempt
 	waitsSince int64 // for a node
 	avoid      *peer // that the last attempt failed at; another one is better

@@ -77,6 +77,10 @@ func (g *Gateway) heardOf(l *leg, m *Message) {
 		g.legEnded(l, m)
 	case MsgClosed:
 		l.closed = true
+		if l.role == Prefill && l.try.job.told > 0 { // it has done its part, and forgotten it since
+			l.ended = true
+			return
+		}
 		g.fail(l.try, l.peer, ReasonForgotten, "")
 	}
 }

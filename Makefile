@@ -3,6 +3,7 @@
 GO      ?= go
 FUZZ    ?= 5s
 SOAK    ?= 1m
+CHAOS   ?= 10m
 SEEDS   ?= 10000
 FROM    ?= 1048576
 WORLDS  ?= large
@@ -10,7 +11,7 @@ STATES  ?= 5000000
 TIME    ?= 1h
 MEM     ?= 6
 
-.PHONY: all build test race invariants soak soak-sim fuzz lint bench bench-growth check-protocol check-spin mutants protos check-protos clean
+.PHONY: all build test race invariants soak chaos soak-sim fuzz lint bench bench-growth check-protocol check-spin mutants protos check-protos clean
 
 all: lint test
 
@@ -31,6 +32,10 @@ invariants:
 # 64 clients of four tenants that cancel at random, for SOAK.
 soak:
 	KVASIR_SOAK=$(SOAK) $(GO) test -count=1 -v -run TestManyClientsWithCancels .
+
+# A cluster of processes under faults at random, for CHAOS.
+chaos:
+	CHAOS=$(CHAOS) $(GO) test -count=1 -v -timeout 0 ./internal/chaos
 
 # Larger worlds of the hand-off, as many at a time as there are processors, each up to STATES states (0: all) and TIME, all within MEM GiB; WORLDS is part of a name.
 check-protocol:

@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// ownGroup does nothing here.
-func ownGroup() *syscall.SysProcAttr { return nil }
+// childAttributes are none here.
+func childAttributes() *syscall.SysProcAttr { return nil }

@@ -1,8 +1,8 @@
-//go:build unix
+//go:build unix && !linux
 
 package main
 
 import "syscall"
 
-// ownGroup puts a process into a group of its own.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// childAttributes puts a process into a group of its own. It outlives a parent that is killed until it next writes to its log, whose end is gone.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -56,6 +57,8 @@ func (c *upCmd) Run(a *app) error {
 	a.notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	runtime.LockOSThread() // the children end with the thread that starts them
+	defer runtime.UnlockOSThread()
 	var children []*child
 	var lines sync.Mutex
 	for _, p := range c.processes() {
@@ -124,7 +127,7 @@ func free(flag, addr string) error {
 // start runs a process whose log goes to out, each line with its name before it. It is killed when ctx ends.
 func start(ctx context.Context, self string, p process, out io.Writer, lines *sync.Mutex) (*child, error) {
 	ch := &child{name: p.name, cmd: exec.CommandContext(ctx, self, p.args...), done: make(chan struct{})}
-	ch.cmd.SysProcAttr = ownGroup() // a Ctrl-C at the terminal is for us alone
+	ch.cmd.SysProcAttr = childAttributes() // a Ctrl-C at the terminal is for us alone
 	r, w := io.Pipe()
 	ch.cmd.Stdout, ch.cmd.Stderr = w, w
 	if err := ch.cmd.Start(); err != nil {

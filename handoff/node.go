@@ -157,19 +157,43 @@ func (n *Node) gatewayUp(node page.Node, life uint64) {
 	}
 }
 
-// makeRoomForCaller forgets the life of a gateway that is gone, if there are too many. What it has closed is forgotten too: should it live after all, it has ended those attempts itself.
+// makeRoomForCaller makes room for a gateway that says hello, which it does once. Where there are too many, those that are gone and have nothing here any more are forgotten; then the one that was lost first loses its
+// grace. What they have closed is forgotten too: should one live after all, it has ended those attempts itself. Only gateways that are up are refused for their number; the others have parts, which are bounded.
 func (n *Node) makeRoomForCaller() bool {
 	if int64(len(n.callers)) < n.cfg.MaxGateways {
 		return true
 	}
-	for i, g := range n.callers {
-		if g.gone && g.parts == 0 {
-			delete(n.byLife, g.life)
-			n.callers = append(n.callers[:i], n.callers[i+1:]...)
-			return true
+	var lost *caller
+	up := int64(0)
+	for _, g := range n.callers {
+		switch {
+		case g.up:
+			up++
+		case !g.gone && (lost == nil || g.lostAt < lost.lostAt):
+			lost = g
 		}
 	}
-	return false
+	if lost != nil && !n.forgetGone() {
+		n.abandon(lost)
+	}
+	n.forgetGone()
+	return up < n.cfg.MaxGateways
+}
+
+// forgetGone forgets gateways that are gone and have no part here, and reports whether there was one.
+func (n *Node) forgetGone() bool {
+	kept := n.callers[:0]
+	for _, g := range n.callers {
+		if g.gone && !g.up && g.parts == 0 {
+			delete(n.byLife, g.life)
+			continue
+		}
+		kept = append(kept, g)
+	}
+	forgotten := len(kept) < len(n.callers)
+	clear(n.callers[len(kept):])
+	n.callers = kept
+	return forgotten
 }
 
 func (n *Node) gatewayLost(life uint64) {

@@ -107,7 +107,7 @@ func (s *sim) newNode(i int) *node {
 	n.coreConfig = handoff.NodeConfig{
 		Key: s.key, Layout: s.layout, PageSize: int64(s.pageSize), GroupPages: int64(1 + s.rng.IntN(3)), RepeatAfter: 1, ReleaseTimeout: revokeAfter * 1000,
 		SuspectTimeout: suspectAfter * 1000, GatewayGrace: 200 * ms, StatusEvery: 40 * ms, MaxRemaining: 20 * sec * 1000,
-		MaxAttempts: []int64{0, 0, 12}[s.rng.IntN(3)], MaxEnded: []int64{0, 1, 6}[s.rng.IntN(3)], MaxClosed: []int64{0, 1, 6}[s.rng.IntN(3)], MaxGateways: 8,
+		MaxAttempts: []int64{0, 0, 12}[s.rng.IntN(3)], MaxEnded: []int64{0, 1, 6}[s.rng.IntN(3)], MaxClosed: []int64{0, 1, 6}[s.rng.IntN(3)], MaxGateways: 64,
 	}
 	if s.cfg.special != nil {
 		s.cfg.special.node(n)

@@ -148,6 +148,11 @@ func (n *NodeConfig) transports(t *remote.TLS) ([]transport.Transport, error) {
 		host, _, _ := net.SplitHostPort(n.Addr)
 		listen = net.JoinHostPort(host, "0")
 	}
+	for _, address := range []struct{ name, value string }{{"Addr (--node-addr)", n.Addr}, {"TransferAddr (--transfer-addr)", listen}} {
+		if err := remote.MayUse(address.value, t != nil, n.Security.Insecure); err != nil {
+			return nil, fmt.Errorf("kvasir: %s is %q: %w", address.name, address.value, err)
+		}
+	}
 	var all []transport.Transport
 	for _, name := range names {
 		var one transport.Transport

@@ -204,7 +204,7 @@ func (e *Etcd) persist(ctx context.Context, trouble string, try func(ctx context
 			continue
 		}
 		if lasted, say := out.Failed(time.Now(), trouble); say {
-			e.log.Warn(trouble, zap.Duration("since", lasted), zap.Error(err))
+			e.log.Warn(trouble, zap.Duration("for", lasted), zap.Error(err))
 		}
 		select {
 		case <-time.After(wait):

@@ -266,7 +266,7 @@ func (l *Links) dialFailed(addr string, err error, out *outage.Outage) {
 		if no != nil || lasted >= outage.Every {
 			level = zap.WarnLevel
 		}
-		l.cfg.Logger.Log(level, "a peer cannot be connected with; it is dialed again until it can", zap.String("address", addr), zap.Duration("since", lasted), zap.Error(err))
+		l.cfg.Logger.Log(level, "a peer cannot be connected with; it is dialed again until it can", zap.String("address", addr), zap.Duration("for", lasted), zap.Error(err))
 	}
 	if l.cfg.OnDialFailed != nil {
 		l.cfg.OnDialFailed(addr, err)

@@ -25,6 +25,10 @@ type question struct {
 	want                   string
 }
 
+const tenants = 8
+
+func tenant(i int) string { return fmt.Sprint("tenant-", i%tenants) }
+
 // questions are made in advance, with what a single node answers.
 type questions struct {
 	short, long []question // a long one has a prompt that takes a while to read and an answer that takes a while to write
@@ -42,7 +46,7 @@ func newQuestions(t *testing.T, short, long int) *questions {
 	all := &questions{}
 	const filler = "The mouse lived in the garden. "
 	for i := range short + long {
-		q := question{tenant: fmt.Sprint("tenant-", i%2), secret: fmt.Sprintf("%c%c-%04d", 'A'+i%26, 'A'+i*7%26, 1000+i*137%9000)}
+		q := question{tenant: tenant(i), secret: fmt.Sprintf("%c%c-%04d", 'A'+i%26, 'A'+i*7%26, 1000+i*137%9000)}
 		q.prompt = "Remember that the door code is " + q.secret + ". What is the door code?"
 		if i >= short {
 			q.prompt = "Remember that the door code is " + q.secret + ". " + strings.Repeat(filler, 50+i%20) + "What is the door code?"

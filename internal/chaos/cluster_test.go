@@ -27,6 +27,7 @@ type cluster struct {
 	net              *network // nil: all are on the test's loopback
 	judge            *judge
 	load             *load
+	asked            int // long questions
 }
 
 // newCluster starts so many nodes and a gateway, and waits until they answer.
@@ -66,7 +67,11 @@ func newCluster(t *testing.T, prefills, decodes int, net *network, all *question
 
 func keys(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(path, []byte("key-of-tenant-0 tenant-0\nkey-of-tenant-1 tenant-1\n"), 0o600); err != nil {
+	var lines strings.Builder
+	for i := range tenants {
+		fmt.Fprintf(&lines, "key-of-%s %[1]s\n", tenant(i))
+	}
+	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

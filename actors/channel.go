@@ -39,6 +39,7 @@ type channelActor struct {
 	peer  page.Node
 	self  *actor.PID
 	links map[page.Link]*nodeLink
+	gone  chan struct{} // closed when the actor has stopped, and the fences of what it had are under way
 }
 
 // nodeLink is one connection with another node.
@@ -56,6 +57,10 @@ type nodeLink struct {
 	pending map[uint64]time.Time // reads that are out, by job: since when
 	landing *landing
 	offered map[page.Attempt]struct{} // attempts whose pages the peer may read, or could
+
+	// released counts the Releases of an attempt that the pool has not acted on. An offer that comes meanwhile is one that the pool made before: it must not open the pages again, which are about to be
+	// given away.
+	released map[page.Attempt]int
 }
 
 // Messages to a channel.
@@ -99,11 +104,14 @@ type (
 		link page.Link
 		job  uint64
 	}
+	// channelReleased: the pool has acted on a Release of attempt. What it offered before has come here before.
+	channelReleased struct {
+		link    page.Link
+		attempt page.Attempt
+	}
 	channelFence  struct{ link page.Link }
 	channelFenced struct{ link page.Link }
 	channelTicked struct{}
-	// channelStop ends all links, without a word to the pool; done is closed when that is under way.
-	channelStop struct{ done chan<- struct{} }
 )
 
 func (a *channelActor) Receive(ctx actor.Context) {
@@ -126,6 +134,8 @@ func (a *channelActor) Receive(ctx actor.Context) {
 		if l := a.links[m.link]; l != nil {
 			delete(l.pending, m.job)
 		}
+	case channelReleased:
+		a.released(m)
 	case channelLost:
 		a.suspect(m.link, m.cause, m.why)
 	case channelFence:
@@ -135,18 +145,19 @@ func (a *channelActor) Receive(ctx actor.Context) {
 		a.node.tellPool(kvpool.Event{Kind: kvpool.EvFenced, Link: m.link})
 	case channelTicked:
 		a.tick()
-	case channelStop:
+	case *actor.Stopped: // also after a failure: nothing may land in memory that is about to be given back
 		for link := range a.links {
 			a.fence(link)
 		}
-		close(m.done)
+		close(a.gone)
 	}
 }
 
 // connected takes a connection whose hello is done. It is up for the pool when its pages can be read.
 func (a *channelActor) connected(m *channelUp) {
 	n, link := a.node, m.control.Link()
-	l := &nodeLink{control: m.control, reads: m.reads && n.cluster.shares(m.offered), serves: m.serves, pending: map[uint64]time.Time{}, offered: map[page.Attempt]struct{}{}}
+	l := &nodeLink{control: m.control, reads: m.reads && n.cluster.shares(m.offered), serves: m.serves, pending: map[uint64]time.Time{}, offered: map[page.Attempt]struct{}{},
+		released: map[page.Attempt]int{}}
 	a.links[link] = l
 	if m.serves {
 		l.control.SendDescriptors(n.cluster.descriptors(link))
@@ -229,10 +240,21 @@ func (a *channelActor) heard(m *channelHeard) {
 	if m.message.Kind == kvpool.MsgRelease && l.serves {
 		// The ledger may give the pages away when it hears this: not under the eyes of a peer that still reads.
 		delete(l.offered, m.message.Attempt)
+		l.released[m.message.Attempt]++
 		a.node.cluster.exports.End(m.link, m.message.Attempt, func() { a.node.tellPool(ev) })
 		return
 	}
 	a.node.tellPool(ev)
+}
+
+func (a *channelActor) released(m channelReleased) {
+	l := a.links[m.link]
+	if l == nil {
+		return
+	}
+	if l.released[m.attempt]--; l.released[m.attempt] <= 0 {
+		delete(l.released, m.attempt)
+	}
 }
 
 func (a *channelActor) send(m *channelSend) {
@@ -241,6 +263,9 @@ func (a *channelActor) send(m *channelSend) {
 		return
 	}
 	if m.message.Kind == kvpool.MsgOffer {
+		if l.released[m.message.Attempt] > 0 {
+			return
+		}
 		refs := make([]page.Ref, len(m.message.Pages))
 		for i := range refs {
 			refs[i] = m.message.Pages[i].Ref

@@ -86,7 +86,13 @@ type cluster struct {
 	close      context.CancelFunc
 
 	mu       sync.Mutex
-	channels map[page.Node]*actor.PID
+	channels map[page.Node]channel
+}
+
+// channel is the channel actor of a peer.
+type channel struct {
+	pid  *actor.PID
+	gone <-chan struct{} // see channelActor
 }
 
 func newCluster(n *Node, cfg *ClusterConfig) (*cluster, error) {
@@ -94,7 +100,7 @@ func newCluster(n *Node, cfg *ClusterConfig) (*cluster, error) {
 	if !ok {
 		return nil, fmt.Errorf("actors: pages of a %s device cannot be read by other nodes yet", n.dev.Name())
 	}
-	c := &cluster{ClusterConfig: *cfg, exports: transport.NewExports(), exposed: map[string]transport.Exposed{}, channels: map[page.Node]*actor.PID{},
+	c := &cluster{ClusterConfig: *cfg, exports: transport.NewExports(), exposed: map[string]transport.Exposed{}, channels: map[page.Node]channel{},
 		slab: transport.Slab{Bytes: host.Bytes(n.slab.Data), PageBytes: n.layout.PageBytes()}}
 	if cfg.Memory != nil {
 		c.slab = *cfg.Memory
@@ -246,31 +252,22 @@ func (n *Node) leaveCluster() error {
 		errs = append(errs, c.links.Close()) // tells every channel that its links are lost
 	}
 	c.mu.Lock()
-	pids := slices.Collect(maps.Values(c.channels))
+	channels := slices.Collect(maps.Values(c.channels))
 	c.mu.Unlock()
-	for _, pid := range pids {
-		done := make(chan struct{})
-		n.tell(pid, channelStop{done})
-		select {
-		case <-done:
-		case <-n.failed: // it may have been stopped
-		}
+	for _, ch := range channels {
+		n.system.Root.Stop(ch.pid)
+		<-ch.gone
 	}
 	c.background.Wait()
-	for _, pid := range pids {
-		n.system.Root.Stop(pid)
-	}
 	return errors.Join(append(errs, c.closeExposed())...)
 }
 
 // abandon ends the connections of a node that has failed.
 func (c *cluster) abandon() {
 	c.close()
-	c.background.Go(func() {
-		if c.links != nil {
-			c.links.Close() // again, with its error, when the node is closed
-		}
-	})
+	if c.links != nil {
+		go c.links.Close() // again, with its error, when the node is closed
+	}
 }
 
 // drainAttempts takes no new part in attempts, and waits until those there are have ended, hand-offs among them; it reports how many are left when ctx ends.
@@ -304,15 +301,15 @@ func (n *Node) channel(peer page.Node) *actor.PID {
 	c := n.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if pid, ok := c.channels[peer]; ok {
-		return pid
+	if ch, ok := c.channels[peer]; ok {
+		return ch.pid
 	}
 	if c.closed.Err() != nil {
 		return actor.NewPID(n.system.Address(), "closed") // what is said to nobody is lost
 	}
-	a := &channelActor{node: n, peer: peer, links: map[page.Link]*nodeLink{}}
+	a := &channelActor{node: n, peer: peer, links: map[page.Link]*nodeLink{}, gone: make(chan struct{})}
 	pid := n.system.Root.WithGuardian(&childGuard{n}).SpawnPrefix(n.props("channel", a), "channel")
-	c.channels[peer] = pid
+	c.channels[peer] = channel{pid, a.gone}
 	return pid
 }
 
@@ -321,8 +318,8 @@ func (n *Node) eachChannel(m any) {
 	c := n.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, pid := range c.channels {
-		n.tell(pid, m)
+	for _, ch := range c.channels {
+		n.tell(ch.pid, m)
 	}
 }
 

@@ -41,6 +41,9 @@ func (a *poolActor) Receive(ctx actor.Context) {
 		for i := range a.fx {
 			a.perform(&a.fx[i])
 		}
+		if m.Kind == kvpool.EvMessage && m.Message.Kind == kvpool.MsgRelease {
+			a.node.tell(a.node.channel(m.Link.Peer), channelReleased{m.Link, m.Message.Attempt})
+		}
 	case poolFreed:
 		a.node.tell(a.node.scheduler, pagesFreed{})
 	case poolLoad:

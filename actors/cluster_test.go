@@ -3,17 +3,21 @@ package actors
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/kvasir-engine/kvasir/actors/remote"
 	"github.com/kvasir-engine/kvasir/handoff"
 	"github.com/kvasir-engine/kvasir/kvpool/page"
+	"github.com/kvasir-engine/kvasir/request"
 	"github.com/kvasir-engine/kvasir/sched"
 	"github.com/kvasir-engine/kvasir/transport"
 	"github.com/kvasir-engine/kvasir/transport/tcp"
@@ -122,4 +126,60 @@ func (l *lab) comesHome() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// A gateway that cannot be started says why, also when a node has answered already and waits for it.
+func TestAGatewayThatCannotBeStarted(t *testing.T) {
+	p := member(t, 1, true, true)
+	_, err := StartGateway(t.Context(), GatewayConfig{Nodes: []string{p.Address()}, Timeout: time.Minute, Handoff: handoff.GatewayConfig{MaxTries: -1}})
+	if err == nil || !strings.Contains(err.Error(), "MaxTries") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A gateway that fails tells its clients, and leaves its nodes: they end what it has asked for, though nobody has closed it yet.
+func TestAGatewayThatFails(t *testing.T) {
+	steps, goOn := 0, make(chan struct{})
+	n := member(t, 1, true, true, func(c *Config) {
+		c.Cluster.Handoff.GatewayGrace = int64(time.Millisecond)
+		c.receive = func(string) []actor.ReceiverMiddleware {
+			return []actor.ReceiverMiddleware{func(next actor.ReceiverFunc) actor.ReceiverFunc {
+				return func(ctx actor.ReceiverContext, e *actor.MessageEnvelope) {
+					if _, ok := e.Message.(*run); ok {
+						if steps++; steps > 100 { // no answer ends before
+							<-goOn
+						}
+					}
+					next(ctx, e)
+				}
+			}}
+		}
+	})
+	g := newGateway(t, n)
+	var streams []*Stream
+	for i := range 4 {
+		s, err := g.Submit(Spec{Tenant: "default", Prompt: prompt(i, 20), Choices: 1, MaxTokens: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.Next(t.Context()); !ok || err != nil {
+			t.Fatal("it does not begin", err)
+		}
+		streams = append(streams, s)
+	}
+	g.tell(nodeUp{}) // of no node: a bug of ours
+	for _, s := range streams {
+		if _, _, err := n.collect(s); !errors.Is(err, request.ErrEngineFailed) {
+			t.Errorf("a request ended with %v, want ErrEngineFailed", err)
+		}
+	}
+	close(goOn)
+	soon(t, "the node ends what the gateway has asked for", func() bool {
+		stats, err := ask(t.Context(), n.Node, n.scheduler, func(c chan<- handoff.NodeStats) any { return attemptsReport{c} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Ends[handoff.ReasonGateway] > 0
+	})
+	n.comesHome()
 }

@@ -84,19 +84,24 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 		return nil, err
 	}
 	if err := g.connect(); err != nil {
-		return nil, errors.Join(err, g.disconnect())
+		return nil, g.giveUp(err)
 	}
 	if err := g.nodes.wait(ctx); err != nil {
-		close(g.nodes.started) // nobody waits for what will not come
-		return nil, errors.Join(err, g.disconnect())
+		return nil, g.giveUp(err)
 	}
 	if err := g.spawn(); err != nil {
-		return nil, errors.Join(err, g.disconnect())
+		return nil, g.giveUp(err)
 	}
 	if err := g.metrics.registerGateway(cfg.Registerer, g); err != nil {
 		return nil, errors.Join(fmt.Errorf("actors: %w", err), g.Close())
 	}
 	return g, nil
+}
+
+// giveUp ends what StartGateway has begun, before there is an actor.
+func (g *Gateway) giveUp(err error) error {
+	close(g.nodes.started) // connections wait for it, and their end for them
+	return errors.Join(err, g.disconnect())
 }
 
 // connect connects with the nodes that are named, and with those that are discovered, until disconnect.
@@ -185,6 +190,7 @@ func (g *Gateway) fail(reason any) {
 	close(g.failed)
 	g.registry.close(g.failure)
 	g.registry.failAll(g.failure, g.metrics)
+	go g.links.Close() // nodes must hear of it at once; again, with its error, when the gateway is closed
 }
 
 func (g *Gateway) tick(root *actor.PID) {

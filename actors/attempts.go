@@ -94,7 +94,9 @@ func (t *attempts) told(m *gatewaySaid) {
 	ev := handoff.NodeEvent{Kind: handoff.EvTold, Gateway: m.node, GatewayLife: m.life, Message: m.message}
 	if m.message.Kind == handoff.MsgSubmit {
 		ev.Seq = t.a.node.registry.name()
-		t.spans.submitted(m.message, m.trace)
+		if m.message.Attempt.Gateway == m.life { // its span ends with the connection at the latest
+			t.spans.submitted(m.message, m.trace)
+		}
 	}
 	t.tell(ev)
 }
@@ -141,7 +143,7 @@ func (t *attempts) perform(fx *handoff.NodeEffect) {
 func (t *attempts) spec(fx *handoff.NodeEffect) (Spec, bool) {
 	spec, refused := specOf(fx.Spec, t.a.node.model.Config().Vocab)
 	if refused != nil {
-		t.tell(handoff.NodeEvent{Kind: handoff.EvRejected, Seq: fx.Seq, Rejection: refused})
+		t.rejected(fx.Seq, refused)
 		return spec, false
 	}
 	spec.MaxTokens = fx.MaxTokens

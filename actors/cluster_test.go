@@ -183,3 +183,35 @@ func TestAGatewayThatFails(t *testing.T) {
 	})
 	n.comesHome()
 }
+
+// Closing a gateway ends its requests with ErrClosed, and at the nodes: not only when they give it up.
+func TestAGatewayThatIsClosed(t *testing.T) {
+	never := func(c *Config) { c.Cluster.Handoff.GatewayGrace = int64(time.Hour) }
+	p, d := member(t, 1, true, false, never), member(t, 2, false, true, never)
+	g := newGateway(t, p, d)
+	var streams []*Stream
+	for i := range 4 {
+		s, err := g.Submit(Spec{Tenant: "default", Prompt: prompt(i, 20), Choices: 1, MaxTokens: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, s)
+	}
+	if _, ok, err := streams[3].Next(t.Context()); !ok || err != nil {
+		t.Fatal("it does not begin", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, s := range streams {
+		if _, end, err := p.collect(s); !errors.Is(err, request.ErrClosed) {
+			t.Errorf("a request ended with %d, %v, want ErrClosed", end, err)
+		}
+	}
+	stats, err := ask(t.Context(), d.Node, d.scheduler, func(c chan<- handoff.NodeStats) any { return attemptsReport{c} })
+	if err != nil || stats.Ends[handoff.ReasonCancelled] == 0 {
+		t.Errorf("no attempt was cancelled: %+v, %v", stats, err)
+	}
+	p.comesHome()
+	d.comesHome()
+}

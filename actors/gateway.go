@@ -50,7 +50,8 @@ type Gateway struct {
 	self        *actor.PID
 	links       *remote.Links
 	dialing     *dialing
-	discover    context.CancelFunc // ends Discover
+	open        context.Context    // ends with disconnect, which waits for nothing that a node may hold up
+	discover    context.CancelFunc // ends open, and Discover
 	discovered  sync.WaitGroup
 	nodes       *gatewayNodes
 	began       time.Time
@@ -107,7 +108,7 @@ func (g *Gateway) giveUp(err error) error {
 // connect connects with the nodes that are named, and with those that are discovered, until disconnect.
 func (g *Gateway) connect() error {
 	ctx, cancel := context.WithCancel(context.Background())
-	g.discover, g.dialing = cancel, newDialing(ctx, g.links)
+	g.open, g.discover, g.dialing = ctx, cancel, newDialing(ctx, g.links)
 	if err := g.dialing.name("the configuration", g.cfg.Nodes); err != nil {
 		return err
 	}
@@ -300,6 +301,7 @@ func (g *Gateway) Close() error {
 	select {
 	case g.closing <- struct{}{}:
 		g.registry.failAll(request.ErrClosed, g.metrics)
+		g.leave()
 		err := g.disconnect()
 		close(g.stop)
 		<-g.stopped
@@ -320,6 +322,7 @@ type (
 		stream  *Stream
 	}
 	gatewayTicked struct{}
+	gatewayLeave  struct{} // every request that is left is aborted
 	gatewayReport struct{ reply chan<- Nodes }
 	nodeUp        struct{ peer *remote.Peer }
 	nodeLost      struct{ peer *remote.Peer }
@@ -379,6 +382,10 @@ func (a *gatewayActor) Receive(ctx actor.Context) {
 		}
 	case *nodeSaid:
 		a.step(handoff.GatewayEvent{Kind: handoff.EvHeard, Node: m.node, Life: m.life, Message: m.message})
+	case gatewayLeave:
+		for q := range a.streams {
+			a.step(handoff.GatewayEvent{Kind: handoff.EvAbort, Request: uint64(q)})
+		}
 	case gatewayTicked:
 		a.step(handoff.GatewayEvent{Kind: handoff.EvGatewayTick})
 	case gatewayReport:

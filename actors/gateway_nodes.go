@@ -81,7 +81,7 @@ func (h *gatewayNodes) fits(p *remote.Peer) error {
 		differ("longest request (--max-model-len)", hello.MaxModelLen, f.MaxModelLen)
 		return errors.Join(all...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), vocabularyTimeout)
+	ctx, cancel := context.WithTimeout(h.gateway.open, vocabularyTimeout)
 	defer cancel()
 	v, err := p.Vocabulary(ctx)
 	if err != nil {
@@ -139,5 +139,28 @@ func (a *gatewayActor) tell(p *remote.Peer, m *handoff.Message) {
 func (a *gatewayActor) send(p *remote.Peer, m any, trace wire.Trace) {
 	if err := p.SendTraced(m, trace); err != nil && !errors.Is(err, remote.ErrBusy) {
 		a.gateway.log.Debug("a message was not sent", zap.Stringer("peer", p), zap.Error(err))
+	}
+}
+
+// leaveTimeout is how long the nodes may take to acknowledge that a gateway which is closed wants nothing more.
+const leaveTimeout = time.Second
+
+// leave has the nodes end what is left. What they do not hear of now they end some time after the connection.
+func (g *Gateway) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+	defer cancel()
+	g.tell(gatewayLeave{})
+	t := time.NewTicker(gatewayTick)
+	defer t.Stop()
+	for {
+		n, err := g.Nodes(ctx)
+		if err != nil || n.Up == 0 || n.Stats.Closing == 0 {
+			return
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }

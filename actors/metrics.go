@@ -133,7 +133,7 @@ func newSnapshot(n *Node) *snapshot {
 }
 
 func (s *snapshot) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.lookups, s.hits, s.evictions, s.quarantined, s.quarantine} {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.usage, s.pages, s.size, s.stale, s.why, s.lookups, s.hits, s.evictions, s.quarantined, s.quarantine} {
 		ch <- d
 	}
 }

@@ -36,7 +36,7 @@ type NodeConfig struct {
 	Peers []string
 	// Transports are the ways to move pages, best first: "shm" (nodes of one machine), "ucx" (with the build tag ucx), "tcp". Empty: tcp.
 	Transports []string
-	// TransferAddr is where peers fetch pages by tcp or ucx: "host:port". Empty: a free port at the host of Addr.
+	// TransferAddr is where peers fetch pages by tcp or ucx: "host:port". Empty: a free port at the host of Addr. Without TLS it must be a loopback address, unless Insecure.
 	TransferAddr string
 	// Membership is a list that this node enters itself into, at Addr, whose host must be its own then. nil: none. The caller closes it after the engine.
 	Membership Membership
@@ -147,6 +147,11 @@ func (n *NodeConfig) transports(t *remote.TLS) ([]transport.Transport, error) {
 	if listen == "" {
 		host, _, _ := net.SplitHostPort(n.Addr)
 		listen = net.JoinHostPort(host, "0")
+	}
+	if !slices.Equal(names, []string{"shm"}) { // pages are what others must not see
+		if err := remote.MayUse(listen, t != nil, n.Security.Insecure); err != nil {
+			return nil, fmt.Errorf("kvasir: TransferAddr (--transfer-addr, or the host of --node-addr): %w", err)
+		}
 	}
 	for _, address := range []struct{ name, value string }{{"Addr (--node-addr)", n.Addr}, {"TransferAddr (--transfer-addr)", listen}} {
 		if err := remote.MayUse(address.value, t != nil, n.Security.Insecure); err != nil {

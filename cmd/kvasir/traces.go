@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"time"
 
@@ -26,6 +27,9 @@ func (f *traceFlags) provider(service string) (p trace.TracerProvider, flush fun
 	var opts []otlptracegrpc.Option
 	switch {
 	case f.OTLPEndpoint != "":
+		if u, err := url.Parse(f.OTLPEndpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the library would send them elsewhere without a word
+			return nil, nil, usage("--otlp-endpoint is %q; it must be http://HOST:PORT or https://HOST:PORT", f.OTLPEndpoint)
+		}
 		opts = append(opts, otlptracegrpc.WithEndpointURL(f.OTLPEndpoint))
 	case os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "":
 		return nil, func() {}, nil

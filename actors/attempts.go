@@ -85,7 +85,9 @@ func (t *attempts) hear(message any) {
 	case handoffDrain:
 		t.tell(handoff.NodeEvent{Kind: handoff.EvDrain})
 	case attemptsReport:
-		m.reply <- t.core.Stats()
+		s := t.core.Stats()
+		s.Ends = slices.Clone(s.Ends) // the core's, and it goes on
+		m.reply <- s
 	}
 }
 

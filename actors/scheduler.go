@@ -99,7 +99,11 @@ func (a *schedulerActor) do(event func()) {
 func (a *schedulerActor) submit(m *submit) { a.do(func() { a.submitNow(m) }) }
 
 func (a *schedulerActor) submitNow(m *submit) {
-	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs), Expected: m.expected}, a.fx[:0])
+	expected := m.expected
+	if a.attempts != nil {
+		expected += a.attempts.core.Stats().Imports
+	}
+	a.fx = a.core.Step(sched.Event{Kind: sched.EvSubmit, Ask: m.spec.ask(m.stream.seqs), Expected: expected}, a.fx[:0])
 	for _, fx := range a.fx {
 		switch fx.Kind {
 		case sched.FxAdmitted:

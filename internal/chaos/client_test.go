@@ -49,8 +49,8 @@ func newQuestions(t *testing.T, short, long int) *questions {
 		q := question{tenant: tenant(i), secret: fmt.Sprintf("%c%c-%04d", 'A'+i%26, 'A'+i*7%26, 1000+i*137%9000)}
 		q.prompt = "Remember that the door code is " + q.secret + ". What is the door code?"
 		if i >= short {
-			q.prompt = "Remember that the door code is " + q.secret + ". " + strings.Repeat(filler, 50+i%20) + "What is the door code?"
-			q.most = 100
+			q.prompt = "Remember that the door code is " + q.secret + ". " + strings.Repeat(filler, 36+i%12) + "What is the door code?"
+			q.most = 60
 		}
 		for tok, err := range e.Generate(t.Context(), kvasir.Request{Tenant: q.tenant, Messages: []kvasir.Message{{Role: "user", Content: q.prompt}}, MaxTokens: q.most, IgnoreEOS: q.most > 0}) {
 			if err != nil {

@@ -39,7 +39,7 @@ func TestMeasuresEverySize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	s := small
 	s.contexts, s.batches, s.prefix.PrefixTokens = []int{32, 64, 100}, []int{1, 3}, 200
-	s.steps = 1000 // so long that three answers overlap also where this process gets a processor seldom
+	s.steps = 1000                                                                                            // so long that three answers overlap also where this process gets a processor seldom
 	if _, err := measureAll(t.Context(), sizes{shape: s.shape, contexts: []int{1 << 20}}, path); err == nil { // makes the model
 		t.Fatal("a context that the model does not have")
 	}

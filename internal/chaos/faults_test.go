@@ -113,8 +113,8 @@ type pair struct {
 
 // Faults in the phases in which they differ: C2 (stopped), D10 (clients gone), E1 and E2 (killed, and there again), E3 (drained), E4 (killed, back later), E5 (each that is computed again).
 func TestFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts and kills processes for about a minute")
+	if testing.Short() || raced {
+		t.Skip("starts and kills processes for about a minute, which the race detector does not see")
 	}
 	transports, all := []string{"tcp"}, []pair{
 		{"prefill killed", queueing}, {"prefill killed", prefill}, {"prefill killed", transfer},
@@ -152,8 +152,8 @@ func (c *cluster) enough(least int) {
 
 // The network between the nodes swallows what is sent, for longer than everybody waits, or again and again; each still hears the gateway.
 func TestFaultsOfTheNetwork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes in network namespaces")
+	if testing.Short() || raced {
+		t.Skip("starts processes in network namespaces, which the race detector does not see")
 	}
 	c := newCluster(t, 1, 1, newNetwork(t, 2), newQuestions(t, 8, 6), "tcp")
 	all := []pair{{"nodes cut off from each other", transfer}, {"link that comes and goes", transfer}}

@@ -77,6 +77,9 @@ func Compatible(a, b *Hello) error {
 	if a.ID == b.ID {
 		return fmt.Errorf("node id: both are node %d; each node needs one of its own", a.ID)
 	}
+	if a.Incarnation == b.Incarnation { // drawn at random: it is not by chance, and the ledger would not know the two apart
+		return fmt.Errorf("incarnation: %s and %s both have %x; each start of a process draws its own", a.name(), b.name(), uint64(a.Incarnation))
+	}
 	var all []error
 	differ := func(what string, of func(*Hello) any) {
 		if x, y := of(a), of(b); x != y {

@@ -26,6 +26,7 @@ func TestCompatible(t *testing.T) {
 		{"another address, kernels", of(func(h *Hello) { h.Address, h.Kernels = "x:1", "go" }), nil},
 		{"protocol", of(func(h *Hello) { h.Protocol, h.PageSize = 2, 1 }), []string{"protocol version: node 1 has 0, node 2 has 2"}},
 		{"one id", of(func(h *Hello) { h.ID = 1 }), []string{"both are node 1"}},
+		{"one incarnation", of(func(h *Hello) { h.Incarnation = hello(1).Incarnation }), []string{"incarnation: node 1 and node 2 both have"}},
 		{"model", of(func(h *Hello) { h.ModelDigest, h.Model = [32]byte{9}, "small" }), []string{"model digest: node 1 has 0200000000000000 (tiny), node 2 has 0900000000000000 (small)"}},
 		{"layout", of(func(h *Hello) { h.Layout = [32]byte{8} }), []string{"layout hash (model, weights, KV type, page size, rope): node 1 has 0100000000000000, node 2 has 0800000000000000"}},
 		{"page size", of(func(h *Hello) { h.PageSize = 32 }), []string{"page size: node 1 has 16, node 2 has 32"}},

@@ -2,6 +2,7 @@ package kvasir
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
@@ -148,15 +149,15 @@ func (n *NodeConfig) transports(t *remote.TLS) ([]transport.Transport, error) {
 		host, _, _ := net.SplitHostPort(n.Addr)
 		listen = net.JoinHostPort(host, "0")
 	}
-	if !slices.Equal(names, []string{"shm"}) { // pages are what others must not see
-		if err := remote.MayUse(listen, t != nil, n.Security.Insecure); err != nil {
-			return nil, fmt.Errorf("kvasir: TransferAddr (--transfer-addr, or the host of --node-addr): %w", err)
-		}
-	}
+	// Pages are what others must not see.
 	for _, address := range []struct{ name, value string }{{"Addr (--node-addr)", n.Addr}, {"TransferAddr (--transfer-addr)", listen}} {
 		if err := remote.MayUse(address.value, t != nil, n.Security.Insecure); err != nil {
 			return nil, fmt.Errorf("kvasir: %s is %q: %w", address.name, address.value, err)
 		}
+	}
+	var secured *tls.Config
+	if t != nil {
+		secured = t.Config()
 	}
 	var all []transport.Transport
 	for _, name := range names {
@@ -164,19 +165,11 @@ func (n *NodeConfig) transports(t *remote.TLS) ([]transport.Transport, error) {
 		var err error
 		switch name {
 		case "tcp":
-			c := tcp.Config{Listen: listen}
-			if t != nil {
-				c.TLS = t.Config()
-			}
-			one, err = tcp.New(c)
+			one, err = tcp.New(tcp.Config{Listen: listen, TLS: secured})
 		case "shm":
 			one, err = shm.New(shm.Config{})
 		case "ucx":
-			c := ucx.Config{Listen: listen}
-			if t != nil {
-				c.TLS = t.Config()
-			}
-			one, err = ucx.New(c)
+			one, err = ucx.New(ucx.Config{Listen: listen, TLS: secured})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("kvasir: Transports (--transport %s): %w", name, err)

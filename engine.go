@@ -60,8 +60,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{front: front{traces: cfg.TracerProvider}, cfg: cfg, log: cfg.Logger, registry: cfg.Registry}
 	if e.registry == nil {
-		e.registry = prometheus.NewRegistry()
-		e.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		e.registry = newRegistry()
 	}
 	if err := e.load(); err != nil {
 		return nil, errors.Join(err, e.release())
@@ -70,6 +69,13 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, errors.Join(err, e.release())
 	}
 	return e, nil
+}
+
+// newRegistry has the metrics of the process itself.
+func newRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
 }
 
 // load reads the model file: weights onto the device, vocabulary, chat template.

@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 	"go.uber.org/zap"
 
 	"github.com/kvasir-engine/kvasir/actors"
@@ -29,14 +28,6 @@ type front struct {
 	tmpl   *chat.Template
 	submit func(actors.Spec) (answering, error)
 	traces trace.TracerProvider // nil: no traces
-}
-
-// tracer makes the spans of requests.
-func (e *front) tracer() trace.Tracer {
-	if e.traces == nil {
-		return noop.NewTracerProvider().Tracer("")
-	}
-	return e.traces.Tracer("github.com/kvasir-engine/kvasir")
 }
 
 // answering is the answer to one request as it comes; see actors.Stream.
@@ -97,7 +88,7 @@ func (e *front) Generate(ctx context.Context, req Request) iter.Seq2[Token, erro
 			yield(Token{}, err)
 			return
 		}
-		ctx, span := e.tracer().Start(ctx, "generate", trace.WithAttributes(attribute.Int("kvasir.prompt_tokens", len(spec.Prompt)), attribute.Int("kvasir.choices", spec.Choices)))
+		ctx, span := actors.Tracer(e.traces).Start(ctx, "generate", trace.WithAttributes(attribute.Int("kvasir.prompt_tokens", len(spec.Prompt)), attribute.Int("kvasir.choices", spec.Choices)))
 		defer span.End()
 		spec.Trace = actors.TraceOf(ctx)
 		s, err := e.submit(spec)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -77,8 +76,7 @@ func OpenGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 		g.log = zap.NewNop()
 	}
 	if g.registry == nil {
-		g.registry = prometheus.NewRegistry()
-		g.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		g.registry = newRegistry()
 	}
 	tls, err := cfg.Security.tls()
 	if err != nil {

@@ -146,7 +146,7 @@ func (g *Gateway) spawn() error {
 		return &gatewayActor{gateway: g, core: core, peers: map[page.Node]*remote.Peer{}, streams: map[page.Seq]*gatewayStream{}, traces: map[*handoff.Spec]wire.Trace{}}
 	}, actor.WithMailbox(boundedMailbox(mailboxLimit)))
 	ready := make(chan struct{})
-	sup := &gatewaySupervisor{gateway: g, start: func(ctx actor.Context) {
+	sup := &supervisor{fail: g.fail, stopped: g.stopped, start: func(ctx actor.Context) {
 		g.self = ctx.SpawnPrefix(props, "gateway")
 		close(ready)
 	}}
@@ -160,34 +160,11 @@ func (g *Gateway) spawn() error {
 // gatewayStreams bounds the choices that a gateway has under way.
 const gatewayStreams = 65536
 
-// gatewaySupervisor ends the gateway's incarnation when its actor panics: nothing is guessed, every client is told.
-type gatewaySupervisor struct {
-	gateway *Gateway
-	start   func(actor.Context)
-}
-
-func (s *gatewaySupervisor) Receive(ctx actor.Context) {
-	switch ctx.Message().(type) {
-	case *actor.Started:
-		s.start(ctx)
-	case *actor.Stopped:
-		close(s.gateway.stopped)
-	}
-}
-
-func (s *gatewaySupervisor) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, _ *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
-	s.gateway.fail(reason)
-	sup.StopChildren(sup.Children()...)
-}
-
 // fail is called once, by the supervisor, which has one child.
 func (g *Gateway) fail(reason any) {
-	c, ok := reason.(*crash)
-	if !ok {
-		c = &crash{role: "gateway", value: reason}
-	}
-	g.failure = fmt.Errorf("%w: the %s actor panicked: %v", request.ErrEngineFailed, c.role, c.value)
-	g.log.Error("an actor panicked; this gateway ends and all its requests fail", zap.String("actor", c.role), zap.Any("panic", c.value), zap.ByteString("stack", c.stack))
+	c := crashOf(reason, "gateway")
+	g.failure = c.err()
+	g.log.Error("an actor panicked; this gateway ends and all its requests fail", c.fields()...)
 	close(g.failed)
 	g.registry.close(g.failure)
 	g.registry.failAll(g.failure, g.metrics)

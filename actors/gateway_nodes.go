@@ -68,18 +68,8 @@ func (h *gatewayNodes) fits(p *remote.Peer) error {
 	if hello.Kind != remote.Node {
 		return errors.New("it is no node")
 	}
-	if f := h.first; f != nil {
-		var all []error
-		differ := func(what string, has, want any) {
-			if has != want {
-				all = append(all, fmt.Errorf("its %s is %v, and %v at node %d", what, has, want, f.ID))
-			}
-		}
-		differ("layout hash", fmt.Sprintf("%.8x", hello.Layout), fmt.Sprintf("%.8x", f.Layout))
-		differ("page size", hello.PageSize, f.PageSize)
-		differ("vocabulary", fmt.Sprintf("%.8x", hello.Vocabulary), fmt.Sprintf("%.8x", f.Vocabulary))
-		differ("longest request (--max-model-len)", hello.MaxModelLen, f.MaxModelLen)
-		return errors.Join(all...)
+	if h.first != nil {
+		return remote.OneCluster(h.first, hello)
 	}
 	ctx, cancel := context.WithTimeout(h.gateway.open, vocabularyTimeout)
 	defer cancel()

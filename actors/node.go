@@ -156,7 +156,7 @@ func (n *Node) spawn(core *sched.Scheduler, cfg kvpool.Config) error {
 	}
 	n.system = actor.NewActorSystem(actor.WithLoggerFactory(systemLogger(n.log)),
 		actor.WithDeadLetterThrottleInterval(deadLetterInterval))
-	sup := &supervisor{node: n, start: func(ctx actor.Context) {
+	sup := &supervisor{fail: n.fail, stopped: n.stopped, start: func(ctx actor.Context) {
 		n.pool = ctx.SpawnPrefix(n.props("pool", &poolActor{node: n, core: ledger}), "pool")
 		n.scheduler = ctx.SpawnPrefix(n.props("scheduler", scheduler), "scheduler")
 		n.runner = ctx.SpawnPrefix(n.props("runner", &runner{node: n, seqs: map[page.Seq]*runSeq{}, logits: make([]float32, n.model.Config().Vocab)}), "runner")
@@ -167,10 +167,11 @@ func (n *Node) spawn(core *sched.Scheduler, cfg kvpool.Config) error {
 	return nil
 }
 
-// supervisor is the node actor. A child that panics is never restarted: its state is gone while device memory persists, and nothing is guessed.
+// supervisor is the actor above those of a node, or of a gateway. A child that panics is never restarted: its state is gone while device memory persists, and nothing is guessed.
 type supervisor struct {
-	node  *Node
-	start func(actor.Context)
+	start   func(actor.Context)
+	fail    func(reason any) // ends the incarnation
+	stopped chan<- struct{}
 }
 
 func (s *supervisor) Receive(ctx actor.Context) {
@@ -178,13 +179,12 @@ func (s *supervisor) Receive(ctx actor.Context) {
 	case *actor.Started:
 		s.start(ctx)
 	case *actor.Stopped:
-		close(s.node.stopped)
+		close(s.stopped)
 	}
 }
 
-// HandleFailure ends the incarnation.
 func (s *supervisor) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, _ *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
-	s.node.fail(reason)
+	s.fail(reason)
 	sup.StopChildren(sup.Children()...)
 }
 
@@ -193,6 +193,22 @@ type crash struct {
 	role  string
 	value any
 	stack []byte
+}
+
+// crashOf is the crash that a supervisor was told of, by whichever of its children if that does not say.
+func crashOf(reason any, role string) *crash {
+	if c, ok := reason.(*crash); ok {
+		return c
+	}
+	return &crash{role: role, value: reason}
+}
+
+func (c *crash) err() error {
+	return fmt.Errorf("%w: the %s actor panicked: %v", request.ErrEngineFailed, c.role, c.value)
+}
+
+func (c *crash) fields() []zap.Field {
+	return []zap.Field{zap.String("actor", c.role), zap.Any("panic", c.value), zap.ByteString("stack", c.stack)}
 }
 
 // rethrow is deferred by every Receive: the library keeps a panic's value but not its stack.
@@ -205,13 +221,9 @@ func rethrow(role string) {
 // fail ends every request of this incarnation and tells why.
 func (n *Node) fail(reason any) {
 	n.failOnce.Do(func() {
-		c, ok := reason.(*crash)
-		if !ok {
-			c = &crash{role: "node", value: reason}
-		}
-		n.failure = fmt.Errorf("%w: the %s actor panicked: %v", request.ErrEngineFailed, c.role, c.value)
-		n.log.Error("an actor panicked; this incarnation ends and all its requests fail",
-			zap.String("actor", c.role), zap.Any("panic", c.value), zap.ByteString("stack", c.stack), zap.Int("requests", n.registry.live()))
+		c := crashOf(reason, "node")
+		n.failure = c.err()
+		n.log.Error("an actor panicked; this incarnation ends and all its requests fail", append(c.fields(), zap.Int("requests", n.registry.live()))...)
 		close(n.failed)
 		n.registry.close(n.failure)
 		n.registry.failAll(n.failure, n.metrics)

@@ -14,7 +14,13 @@ import (
 	"github.com/kvasir-engine/kvasir/kvpool"
 )
 
-const tracerName = "github.com/kvasir-engine/kvasir"
+// Tracer makes spans by p, or none that anybody sees where p is nil.
+func Tracer(p trace.TracerProvider) trace.Tracer {
+	if p == nil {
+		p = noop.NewTracerProvider()
+	}
+	return p.Tracer("github.com/kvasir-engine/kvasir")
+}
 
 // maxSpans bounds the spans that are open at a time; what is beyond is not traced.
 const maxSpans = 8192
@@ -42,10 +48,7 @@ type attemptSpan struct {
 }
 
 func newAttemptSpans(p trace.TracerProvider) *attemptSpans {
-	if p == nil {
-		p = noop.NewTracerProvider()
-	}
-	return &attemptSpans{tracer: p.Tracer(tracerName), open: map[kvpool.Attempt]*attemptSpan{}}
+	return &attemptSpans{tracer: Tracer(p), open: map[kvpool.Attempt]*attemptSpan{}}
 }
 
 // submitted begins the spans of an attempt, when its Submit is heard first.

@@ -80,20 +80,39 @@ func Compatible(a, b *Hello) error {
 	if a.Incarnation == b.Incarnation { // drawn at random: it is not by chance, and the ledger would not know the two apart
 		return fmt.Errorf("incarnation: %s and %s both have %x; each start of a process draws its own", a.name(), b.name(), uint64(a.Incarnation))
 	}
-	var all []error
-	differ := func(what string, of func(*Hello) any) {
-		if x, y := of(a), of(b); x != y {
-			all = append(all, fmt.Errorf("%s: %s has %v, %s has %v", what, a.name(), x, b.name(), y))
-		}
-	}
-	differ("model digest", func(h *Hello) any { return fmt.Sprintf("%.8x (%s)", h.ModelDigest[:], h.Model) })
-	differ("layout hash (model, weights, KV type, page size, rope)", func(h *Hello) any { return fmt.Sprintf("%.8x", h.Layout[:]) })
-	differ("page size", func(h *Hello) any { return h.PageSize })
+	d := differences{a: a, b: b}
+	d.look("model digest", a.ModelDigest == b.ModelDigest, func(h *Hello) any { return fmt.Sprintf("%.8x (%s)", h.ModelDigest[:], h.Model) })
+	d.layout()
 	if a.BitIdentity || b.BitIdentity {
-		differ("kernel set (bit identity is required)", func(h *Hello) any { return h.Kernels })
+		d.look("kernel set (bit identity is required)", a.Kernels == b.Kernels, func(h *Hello) any { return h.Kernels })
 	}
-	all = append(all, fits(a, b), fits(b, a), share(a, b))
-	return errors.Join(all...)
+	return errors.Join(append(d.all, fits(a, b), fits(b, a), share(a, b))...)
+}
+
+// OneCluster says why a gateway must not use two nodes side by side: prompts would not mean the same at both, or not fit both. It is nil if it may.
+func OneCluster(a, b *Hello) error {
+	d := differences{a: a, b: b}
+	d.layout()
+	d.look("vocabulary", a.Vocabulary == b.Vocabulary, func(h *Hello) any { return fmt.Sprintf("%.8x", h.Vocabulary[:]) })
+	d.look("longest request (--max-model-len)", a.MaxModelLen == b.MaxModelLen, func(h *Hello) any { return h.MaxModelLen })
+	return errors.Join(d.all...)
+}
+
+// differences collects in what two hellos do not go together. What is compared is whole; of hashes people are shown the beginning.
+type differences struct {
+	a, b *Hello
+	all  []error
+}
+
+func (d *differences) look(what string, same bool, shown func(*Hello) any) {
+	if !same {
+		d.all = append(d.all, fmt.Errorf("%s: %s has %v, %s has %v", what, d.a.name(), shown(d.a), d.b.name(), shown(d.b)))
+	}
+}
+
+func (d *differences) layout() {
+	d.look("layout hash (model, weights, KV type, page size, rope)", d.a.Layout == d.b.Layout, func(h *Hello) any { return fmt.Sprintf("%.8x", h.Layout[:]) })
+	d.look("page size", d.a.PageSize == d.b.PageSize, func(h *Hello) any { return h.PageSize })
 }
 
 // fits: every prompt within the context of a must find room in the pool of b, or it would be taken at one and never served at the other.

@@ -27,6 +27,8 @@ func TestCompatible(t *testing.T) {
 		{"protocol", of(func(h *Hello) { h.Protocol, h.PageSize = 2, 1 }), []string{"protocol version: node 1 has 0, node 2 has 2"}},
 		{"one id", of(func(h *Hello) { h.ID = 1 }), []string{"both are node 1"}},
 		{"one incarnation", of(func(h *Hello) { h.Incarnation = hello(1).Incarnation }), []string{"incarnation: node 1 and node 2 both have"}},
+		{"one model under two names", of(func(h *Hello) { h.Model = "another name" }), nil},
+		{"layouts that begin alike", of(func(h *Hello) { h.Layout[31] = 9 }), []string{"layout hash (model, weights, KV type, page size, rope): node 1 has 0100000000000000, node 2 has 0100000000000000"}},
 		{"model", of(func(h *Hello) { h.ModelDigest, h.Model = [32]byte{9}, "small" }), []string{"model digest: node 1 has 0200000000000000 (tiny), node 2 has 0900000000000000 (small)"}},
 		{"layout", of(func(h *Hello) { h.Layout = [32]byte{8} }), []string{"layout hash (model, weights, KV type, page size, rope): node 1 has 0100000000000000, node 2 has 0800000000000000"}},
 		{"page size", of(func(h *Hello) { h.PageSize = 32 }), []string{"page size: node 1 has 16, node 2 has 32"}},
@@ -146,6 +148,23 @@ func TestConfigRefuses(t *testing.T) {
 		change(&c)
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestOneCluster(t *testing.T) {
+	first := hello(1)
+	for want, change := range map[string]func(*Hello){
+		"":                                  func(h *Hello) { h.Kernels, h.Model, h.PoolPages = "go", "x", 1 },
+		"layout hash":                       func(h *Hello) { h.Layout[31] = 9 },
+		"page size: node 1 has 16":          func(h *Hello) { h.PageSize = 32 },
+		"vocabulary":                        func(h *Hello) { h.Vocabulary[31]++ },
+		"longest request (--max-model-len)": func(h *Hello) { h.MaxModelLen++ },
+	} {
+		other := hello(2)
+		change(&other)
+		if err := OneCluster(&first, &other); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
 		}
 	}
 }

@@ -1,6 +1,13 @@
 package kvpooltest
 
-import "slices"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // Mutant is a rule of kvpool broken on purpose, as it was broken in engines that people ran. The checker must find each, in the world named, by one of the invariants named. What no world can show,
 // since all that takes part in one is honest, a script of kvpool/testdata shows: its peers lie.
@@ -15,6 +22,43 @@ type Mutant struct {
 
 // Edit replaces Old, which stands exactly once in a file of kvpool, by New.
 type Edit struct{ File, Old, New string }
+
+// Overlay writes the changed files into dir, with the list that has the go command put them in place (-overlay), and returns that list's path. root is the folder of kvpool. An edit whose text does not
+// stand exactly once is an error.
+func (m *Mutant) Overlay(root, dir string) (string, error) {
+	changed := map[string]string{}
+	for _, e := range m.Edits {
+		path, err := filepath.Abs(filepath.Join(root, e.File))
+		if err != nil {
+			return "", err
+		}
+		text, ok := changed[path]
+		if !ok {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			text = string(b)
+		}
+		if n := strings.Count(text, e.Old); n != 1 {
+			return "", fmt.Errorf("%s: %s has %d times, not once:\n%s", m.Name, e.File, n, e.Old)
+		}
+		changed[path] = strings.Replace(text, e.Old, e.New, 1)
+	}
+	replace := map[string]string{}
+	for path, text := range changed {
+		replace[path] = filepath.Join(dir, fmt.Sprintf("%d-%s", len(replace), filepath.Base(path)))
+		if err := os.WriteFile(replace[path], []byte(text), 0o644); err != nil {
+			return "", err
+		}
+	}
+	b, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, b, 0o644)
+}
 
 // Mutants are all of them.
 func Mutants() []Mutant {

@@ -2,7 +2,6 @@ package kvpooltest
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -20,7 +19,9 @@ var mutantsFlag = flag.String("mutants", "", "run the mutants whose names contai
 // What a mutant changes is there, once.
 func TestMutantsApply(t *testing.T) {
 	for _, m := range Mutants() {
-		mutate(t, m, t.TempDir())
+		if _, err := m.Overlay("..", t.TempDir()); err != nil {
+			t.Error(err)
+		}
 		if m.Script != "" {
 			if _, err := os.Stat(filepath.Join("..", "testdata", m.Script+".txt")); err != nil {
 				t.Errorf("%s: %v", m.Name, err)
@@ -91,49 +92,12 @@ func killByScript(t *testing.T, m Mutant) {
 func testMutant(t *testing.T, m Mutant, dir string, args ...string) (out string, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay=" + mutate(t, m, t.TempDir()), "-vet=off", "-count=1"}, args...)...)
-	cmd.Dir = dir
-	b, err := cmd.CombinedOutput()
-	return string(b), err
-}
-
-// mutate writes the changed files and the overlay that puts them in place, and returns its path.
-func mutate(t *testing.T, m Mutant, dir string) string {
-	t.Helper()
-	files := map[string]string{}
-	for _, e := range m.Edits {
-		path, err := filepath.Abs(filepath.Join("..", e.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, ok := files[path]
-		if !ok {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(b)
-		}
-		if n := strings.Count(text, e.Old); n != 1 {
-			t.Errorf("%s: %s has %d times, not once:\n%s", m.Name, e.File, n, e.Old)
-		}
-		files[path] = strings.Replace(text, e.Old, e.New, 1)
-	}
-	replace := map[string]string{}
-	for path, text := range files {
-		to := filepath.Join(dir, fmt.Sprintf("%d-%s", len(replace), filepath.Base(path)))
-		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		replace[path] = to
-	}
-	b, err := json.Marshal(map[string]any{"Replace": replace})
+	overlay, err := m.Overlay("..", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return overlay
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay=" + overlay, "-vet=off", "-count=1"}, args...)...)
+	cmd.Dir = dir
+	b, err := cmd.CombinedOutput()
+	return string(b), err
 }

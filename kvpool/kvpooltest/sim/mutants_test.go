@@ -2,14 +2,9 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -122,52 +117,16 @@ func contains(all []string, s string) bool {
 func simulateMutant(t *testing.T, m kvpooltest.Mutant) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
+	overlay, err := m.Overlay("../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	// After every step: what a mutant has spoilt may send the ledger round in circles in the next.
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay="+overlay(t, m), "-vet=off", "-count=1", "-run", "TestSimulation$", ".", "-args", "-shrink=false", "-check=1")
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay="+overlay, "-vet=off", "-count=1", "-run", "TestSimulation$", ".", "-args", "-shrink=false", "-check=1")
 	out, err := cmd.CombinedOutput()
 	broke := regexp.MustCompile(`(?m)^BROKEN.*`).Find(out)
 	if broke == nil && err != nil {
 		t.Fatalf("no verdict: %v\n%s", err, out)
 	}
 	return string(broke[:min(len(broke), 250)])
-}
-
-// overlay writes the changed files and the list that puts them in place, and returns its path.
-func overlay(t *testing.T, m kvpooltest.Mutant) string {
-	t.Helper()
-	dir := t.TempDir()
-	text := map[string]string{}
-	for _, e := range m.Edits {
-		path, err := filepath.Abs(filepath.Join("..", "..", e.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text[path] == "" {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text[path] = string(b)
-		}
-		if strings.Count(text[path], e.Old) != 1 {
-			t.Fatalf("%s has not once:\n%s", e.File, e.Old)
-		}
-		text[path] = strings.Replace(text[path], e.Old, e.New, 1)
-	}
-	replace := map[string]string{}
-	for path, b := range text {
-		replace[path] = filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
-		if err := os.WriteFile(replace[path], []byte(b), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -19,10 +19,10 @@ type Gateway struct {
 	peerOf map[page.Node]*peer // for lookup only
 	turn   int                 // where the next choice begins to look
 
-	jobs    jobs                    // without an outcome
+	jobs    list[job, *job]         // without an outcome
 	byID    map[uint64]*job         // of jobs; for lookup only
 	byName  map[kvpool.Attempt]*try // alive and closing; for lookup only
-	closing tries
+	closing list[try, *try]
 	number  uint64 // of the last attempt
 	arrival uint64 // of the last job
 	held    uint64 // arrival of the oldest job that waits for room; 0: none does

@@ -19,8 +19,8 @@ type Node struct {
 
 	byName map[kvpool.Attempt]*part // live and ended; for lookup only
 	bySeq  map[page.Seq]*part       // live; for lookup only
-	live   parts
-	ended  parts
+	live   list[part, *part]
+	ended  list[part, *part]
 
 	ticked   bool
 	draining bool

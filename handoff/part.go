@@ -35,8 +35,7 @@ type part struct {
 	detailed  bool // each token has a detail
 	end       end
 
-	in         *parts
-	prev, next *part
+	place[part]
 }
 
 // end is how a part ended.
@@ -51,44 +50,6 @@ func (p *part) settled() bool { return p.over && !p.open && !p.scheduled }
 
 // paired: another node has a part of the same attempt, and the pools of both know it.
 func (p *part) paired() bool { return p.role != Local }
-
-// parts is a list of them through their own links, in order of arrival; a part is in one list at most.
-type parts struct {
-	head, tail *part
-	len        int64
-}
-
-func (l *parts) push(p *part) {
-	if p.in != nil {
-		panic("handoff: a part in two lists")
-	}
-	p.in, p.prev, p.next = l, l.tail, nil
-	if l.tail == nil {
-		l.head = p
-	} else {
-		l.tail.next = p
-	}
-	l.tail = p
-	l.len++
-}
-
-func (l *parts) remove(p *part) {
-	if p.in != l {
-		panic("handoff: a part is not in this list")
-	}
-	if p.prev == nil {
-		l.head = p.next
-	} else {
-		p.prev.next = p.next
-	}
-	if p.next == nil {
-		l.tail = p.prev
-	} else {
-		p.next.prev = p.prev
-	}
-	p.in, p.prev, p.next = nil, nil, nil
-	l.len--
-}
 
 // caller is one life of a gateway.
 type caller struct {

@@ -24,39 +24,7 @@ type job struct {
 	told       int   // tokens that the client was told: from the first on there is no other attempt
 	done       bool
 
-	prev, next *job
-}
-
-// jobs is a list of them in order of arrival.
-type jobs struct {
-	head, tail *job
-	len        int64
-}
-
-func (l *jobs) push(j *job) {
-	j.prev, j.next = l.tail, nil
-	if l.tail == nil {
-		l.head = j
-	} else {
-		l.tail.next = j
-	}
-	l.tail = j
-	l.len++
-}
-
-func (l *jobs) remove(j *job) {
-	if j.prev == nil {
-		l.head = j.next
-	} else {
-		j.prev.next = j.next
-	}
-	if j.next == nil {
-		l.tail = j.prev
-	} else {
-		j.next.prev = j.prev
-	}
-	j.prev, j.next = nil, nil
-	l.len--
+	place[job]
 }
 
 // try is one attempt of a request: alive, or closing, until each of its nodes has closed it.
@@ -70,39 +38,7 @@ type try struct {
 	total     int // tokens of the whole answer, once the decode node has ended
 	reason    Reason
 
-	prev, next *try // among the closing
-}
-
-// tries is a list of closing ones, the oldest first.
-type tries struct {
-	head, tail *try
-	len        int64
-}
-
-func (l *tries) push(t *try) {
-	t.prev, t.next = l.tail, nil
-	if l.tail == nil {
-		l.head = t
-	} else {
-		l.tail.next = t
-	}
-	l.tail = t
-	l.len++
-}
-
-func (l *tries) remove(t *try) {
-	if t.prev == nil {
-		l.head = t.next
-	} else {
-		t.prev.next = t.next
-	}
-	if t.next == nil {
-		l.tail = t.prev
-	} else {
-		t.next.prev = t.prev
-	}
-	t.prev, t.next = nil, nil
-	l.len--
+	place[try] // among the closing, the oldest first
 }
 
 // leg is one node's part of a try, as the gateway knows it.

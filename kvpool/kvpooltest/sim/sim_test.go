@@ -21,7 +21,7 @@ var (
 	dropFaults   = flag.String("drop-faults", "", "numbers of planned faults to leave out")
 	dropRequests = flag.String("drop-requests", "", "numbers of planned requests to leave out")
 	checkFlag    = flag.Int("check", 0, "verify the ledgers after every so many of their steps; 0: 16")
-	traceFlag    = flag.Int("trace", 80, "events to print of a run that fails")
+	traceFlag    = flag.Int("events", 80, "events to print of a run that fails")
 	soakFlag     = flag.Int("soak", 0, "seeds of TestSoak")
 	fromFlag     = flag.Uint64("from", 1<<20, "first seed of TestSoak")
 )
